@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from semcrawl.crawl.batchedadds import BatchedAdds
@@ -26,7 +26,7 @@ _PLANTED_AT_ONCE = 500
 #: group and value of documents that are visited again
 _REVISITS = "revisits"
 _REVISITS_VALUE = 1e8
-_REVISIT_BATCH = 1000
+_BATCH = 1000
 #: names of the frontier's blobs: pay-level domains and hosts of all seeds; those of the seeds that
 #: the user names, not a list
 _ROOTS, _NAMED = "roots", "named"
@@ -248,11 +248,7 @@ class Intake:
             )
             for url, priority, state in due
         ]
-        new = 0
-        for start in range(0, len(entries), _REVISIT_BATCH):
-            new += sum(await self.frontier.add_again(entries[start : start + _REVISIT_BATCH]))
-        self.wake()
-        return new
+        return await self._by_batches(self.frontier.add_again, entries)
 
     async def put_first(self, url: str, state: LinkState, queue: str) -> None:
         """Put an address before all others; a known one is visited again."""
@@ -274,9 +270,14 @@ class Intake:
             Entry(url, self.host_key(url), queue, QUERIES, payload=state.pack(), label=str(Label.R))
             for url, state in queries
         ]
+        return await self._by_batches(self.frontier.add, entries)
+
+    async def _by_batches(
+        self, add: Callable[[Sequence[Entry]], Awaitable[list[bool]]], entries: Sequence[Entry]
+    ) -> int:
         new = 0
-        for start in range(0, len(entries), _REVISIT_BATCH):
-            new += sum(await self.frontier.add(entries[start : start + _REVISIT_BATCH]))
+        for start in range(0, len(entries), _BATCH):
+            new += sum(await add(entries[start : start + _BATCH]))
         self.wake()
         return new
 
