@@ -14,11 +14,12 @@ from sqlalchemy import Connection, Row, delete, distinct, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from semcrawl.images.imageitems import FetchedImage, RedirectedImage
-from semcrawl.images.imagerows import ADDRESS, IMAGE, PLACE, TEXT, VISIT, in_parts
+from semcrawl.images.imagerows import ADDRESS, IMAGE, PLACE, TEXT, VISIT
 from semcrawl.images.nearcopies import Look, LookIndex
 from semcrawl.images.outcomes import MAY_PASS, WAITING, ImageOutcome
 from semcrawl.images.schema import key_of, thumbnail_names
 from semcrawl.machine.wholefiles import whole_file
+from semcrawl.metadata.rows import in_parts
 
 #: columns that all addresses of an image share
 _SHARED = ("final_url", "image_id", "reason", "sha256", "width", "height", "fetched_at")

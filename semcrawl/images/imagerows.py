@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Connection, Table, select
 from sqlalchemy.orm import Session
@@ -25,11 +25,7 @@ from semcrawl.images.schema import (
     Visit,
     open_images,
 )
-
-T = TypeVar("T")
-
-#: values in one question; SQLite takes at least 999
-_AT_ONCE = 500
+from semcrawl.metadata.rows import in_parts
 
 
 def _table(model: type[Any]) -> Table:
@@ -39,12 +35,6 @@ def _table(model: type[Any]) -> Table:
 DOMAIN, PAGE, LINK, VISIT = (_table(m) for m in (Domain, Page, PageLink, Visit))
 IMAGE, ADDRESS, PLACE, TEXT = (_table(m) for m in (Image, ImageAddress, ImagePlace, NearText))
 SCORE, QUERY = _table(DomainScore), _table(Query)
-
-
-def in_parts(values: Sequence[T]) -> Iterable[Sequence[T]]:
-    """Yield values by as many as one question takes."""
-    for start in range(0, len(values), _AT_ONCE):
-        yield values[start : start + _AT_ONCE]
 
 
 def texts_of_places(connection: Connection, places: Sequence[int]) -> dict[int, dict[str, str]]:

@@ -25,11 +25,11 @@ from semcrawl.images.imagerows import (
     PLACE,
     TEXT,
     VISIT,
-    in_parts,
 )
 from semcrawl.images.nearcopies import Look, LookIndex
 from semcrawl.images.outcomes import WAITING, ImageOutcome
 from semcrawl.images.schema import THUMBNAILS, Image, key_of, place_id, thumbnail_names
+from semcrawl.metadata.rows import in_parts
 from semcrawl.web.hosts import domain_of
 
 _NEW_DOMAINS = insert(DOMAIN).on_conflict_do_nothing()

@@ -24,7 +24,7 @@ from semcrawl.imagesearch._classlearning import LearnedClasses, learn_classes
 from semcrawl.imagesearch.fulltext import add_texts
 from semcrawl.imagesearch.imagedocuments import ImageDocument, image_documents, stamp_of
 from semcrawl.imagesearch.imageindex import ImageIndex, IndexArrays, new_database
-from semcrawl.metadata.rows import Insertion
+from semcrawl.metadata.rows import insert_rows
 from semcrawl.topics.segmentation import words_of
 
 #: classes of an image that are written, and the least probability
@@ -193,14 +193,9 @@ def write_classes(
             for number, name in classes.items()
             if number not in known
         ]
-        _insert(connection, QueryClass, new)
+        insert_rows(connection, QueryClass, new)
         connection.execute(delete(ImageClass))
-        _insert(connection, ImageClass, _members(list(classes), image_ids, learned))
-
-
-def _insert(connection: Connection, table: Any, rows: list[dict[str, Any]]) -> None:
-    if rows:
-        Insertion(table.__table__, connection.dialect, list(rows[0]))(connection, rows)
+        insert_rows(connection, ImageClass, _members(list(classes), image_ids, learned))
 
 
 def _members(

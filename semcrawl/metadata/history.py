@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Connection, Dialect, Table, bindparam, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.models import Document, url_key
-from semcrawl.metadata.rows import Insertion, document_row
+from semcrawl.metadata.rows import document_row, insert_rows
 from semcrawl.metadata.termindex import forget_terms, ids_of, write_terms
 from semcrawl.rdf.usedterms import TermCounter
 
@@ -134,9 +133,8 @@ class DocumentHistory:
 
     def flush(self) -> None:
         """Insert the new documents' rows, then the terms of all."""
-        if self._new:
-            _insertion(self._connection.dialect, tuple(self._new[0]))(self._connection, self._new)
-            self._new = []
+        insert_rows(self._connection, Document, self._new)
+        self._new = []
         if self._terms:
             ids = ids_of(self._connection, list(self._terms))
             write_terms(self._connection, {number: self._terms[key] for key, number in ids})
@@ -165,11 +163,6 @@ _LOOK_UP = select(
     Document.visits,
     Document.changes,
 ).where(Document.url_key.in_(bindparam("keys", expanding=True)))
-
-
-@lru_cache(maxsize=16)
-def _insertion(dialect: Dialect, columns: tuple[str, ...]) -> Insertion:
-    return Insertion(cast("Table", Document.__table__), dialect, columns)
 
 
 def says_gone(record: FetchRecord) -> bool:

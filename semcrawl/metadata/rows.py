@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Dialect, Table, insert
 
@@ -12,6 +13,10 @@ from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.models import storable, url_key
 from semcrawl.terminal.printable import printable
 
+T = TypeVar("T")
+
+#: keys in one question; SQLite takes at least 999
+_KEYS_AT_ONCE = 500
 #: longest error text kept, in characters
 MAX_ERRORS = 4000
 #: longest list of an archive's files kept, in characters
@@ -79,7 +84,7 @@ def _members(document: RdfDocument) -> str | None:
     return text
 
 
-class Insertion:
+class _Insertion:
     """Inserts rows of numbers and text by the driver's own call.
 
     SQLAlchemy writes the SQL, once. Leaving each row's values to it as well would cost as much
@@ -87,7 +92,6 @@ class Insertion:
     """
 
     def __init__(self, table: Table, dialect: Dialect, columns: Sequence[str]) -> None:
-        """Write the SQL for rows that have two or more ``columns``."""
         compiled = insert(table).compile(dialect=dialect, column_keys=list(columns))
         self._sql = str(compiled)
         self._values: Callable[[dict[str, Any]], Any] = (
@@ -95,5 +99,20 @@ class Insertion:
         )
 
     def __call__(self, connection: Connection, rows: Iterable[dict[str, Any]]) -> None:
-        """Insert the rows; raises SQLAlchemy's errors."""
         connection.exec_driver_sql(self._sql, [self._values(row) for row in rows])
+
+
+_insertion = lru_cache(maxsize=64)(_Insertion)
+
+
+def insert_rows(connection: Connection, model: Any, rows: Collection[dict[str, Any]]) -> None:
+    """Insert rows that have the same two or more columns; raises SQLAlchemy's errors."""
+    if rows:
+        columns = tuple(next(iter(rows)))
+        _insertion(model.__table__, connection.dialect, columns)(connection, rows)
+
+
+def in_parts(keys: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield keys by as many as any database takes in one question."""
+    for start in range(0, len(keys), _KEYS_AT_ONCE):
+        yield keys[start : start + _KEYS_AT_ONCE]

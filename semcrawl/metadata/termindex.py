@@ -6,19 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
-from sqlalchemy import Connection, Dialect, Insert, Table, bindparam, delete, insert, select
+from sqlalchemy import Connection, Insert, Table, bindparam, delete, insert, select
 from sqlalchemy.dialects import postgresql
 
 from semcrawl.metadata.models import Document, Term, TermUse, storable, term_id
-from semcrawl.metadata.rows import Insertion
+from semcrawl.metadata.rows import in_parts, insert_rows
 from semcrawl.rdf.usedterms import TermCounter
 
 CLASS, PROPERTY = "class", "property"
-#: documents that one statement asks for
-_PART = 500
 
 _TERM = cast("Table", Term.__table__)
-_USE = cast("Table", TermUse.__table__)
 
 
 def write_terms(connection: Connection, terms: Mapping[int, TermCounter]) -> None:
@@ -36,20 +33,19 @@ def write_terms(connection: Connection, terms: Mapping[int, TermCounter]) -> Non
         return
     # sorted, so that workers who add the same terms do not wait for each other in a circle
     _new_terms(connection, [rows[number] for number in sorted(rows)])
-    _uses(connection.dialect)(connection, uses)
+    insert_rows(connection, TermUse, uses)
 
 
 def forget_terms(connection: Connection, documents: Iterable[int]) -> None:
     """Take documents out of the index, by their ids."""
-    wanted = sorted(documents)
-    for start in range(0, len(wanted), _PART):
-        connection.execute(_FORGET, {"ids": wanted[start : start + _PART]})
+    for part in in_parts(sorted(documents)):
+        connection.execute(_FORGET, {"ids": part})
 
 
 def ids_of(connection: Connection, keys: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Yield the documents that have these ``url_key``, each with its id."""
-    for start in range(0, len(keys), _PART):
-        for row in connection.execute(_IDS, {"keys": keys[start : start + _PART]}):
+    for part in in_parts(keys):
+        for row in connection.execute(_IDS, {"keys": part}):
             yield row.url_key, row.id
 
 
@@ -85,8 +81,3 @@ def _new_terms(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
 
 
 _number = lru_cache(maxsize=50_000)(term_id)
-
-
-@lru_cache(maxsize=16)
-def _uses(dialect: Dialect) -> Insertion:
-    return Insertion(_USE, dialect, [column.name for column in _USE.columns])

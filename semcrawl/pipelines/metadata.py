@@ -25,7 +25,7 @@ from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
 from semcrawl.metadata.history import DocumentHistory
 from semcrawl.metadata.models import Fetch
-from semcrawl.metadata.rows import Insertion, fetch_row
+from semcrawl.metadata.rows import fetch_row, insert_rows
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.standing import Standing
 from semcrawl.rdf.quadlines import whole_lines
@@ -80,7 +80,6 @@ class MetadataPipeline:
         self._worker = worker or f"{socket.gethostname()}:{os.getpid()}"
         self._stats = stats
         self._engine: Engine | None = None
-        self._insert: Insertion | None = None
         self._standing = Standing()
         #: the log reports an outage, and not yet its end
         self._away = False
@@ -118,11 +117,6 @@ class MetadataPipeline:
         self._engine = connect(self._url)
         if self._folder is not None and self._url == crawl_db_url(self._folder):
             self._standing.remember(self._folder / CRAWL_DB)
-        self._insert = Insertion(
-            _FETCH,
-            self._engine.dialect,
-            [column.name for column in _FETCH.columns if not column.primary_key],
-        )
         self._commits = GroupCommit(self._write)
 
     async def process_item(self, item: Any) -> Any:
@@ -202,7 +196,7 @@ class MetadataPipeline:
                 return [None] * len(items)
 
     def _try_to_write(self, items: Sequence[FetchRecord | RdfDocument], *, afresh: bool) -> None:
-        if self._engine is None or self._insert is None:
+        if self._engine is None:
             raise StoreError("the metadata database is closed")
         rows: dict[object, dict[str, Any]] = {}
         written_before: list[int] = []
@@ -226,7 +220,7 @@ class MetadataPipeline:
             if written_before:
                 connection.execute(_DELETE, [{"name": name} for name in written_before])
             if rows:
-                self._insert(connection, rows.values())
+                insert_rows(connection, Fetch, rows.values())
 
     def _count(self, name: str) -> None:
         if self._stats is not None:

@@ -18,8 +18,9 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from semcrawl.machine.filelocks import lock
 from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Contribution, Delivery, Document, Refusal, url_key
+from semcrawl.metadata.rows import in_parts
 from semcrawl.pipelines.stores.naming import GraphNaming
-from semcrawl.pipelines.stores.owners import Made, Owners, in_parts
+from semcrawl.pipelines.stores.owners import Made, Owners
 from semcrawl.pipelines.stores.spans import Span
 from semcrawl.rdf.quadlines import iri
 

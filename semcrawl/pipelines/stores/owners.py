@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import cast
 
 from sqlalchemy import Connection, Engine, Table, bindparam, delete, insert, select, update
 
 from semcrawl.metadata.models import MadeGraph, url_key
-
-#: keys in one question; SQLite takes some thousands at most
-KEYS_AT_ONCE = 500
-
-T = TypeVar("T")
+from semcrawl.metadata.rows import in_parts
 
 _MADE_GRAPH = cast("Table", MadeGraph.__table__)
 _SETTLED = (
@@ -129,9 +125,3 @@ class Owners:
             "claimed_for": made.claimed_for,
             "witness": made.witness,
         }
-
-
-def in_parts(elements: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Yield elements by as many as any database takes in one question."""
-    for start in range(0, len(elements), KEYS_AT_ONCE):
-        yield elements[start : start + KEYS_AT_ONCE]
