@@ -39,7 +39,9 @@ def main(argv: list[str] | None = None) -> None:
     if not closest_scrapy_cfg():
         os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "semcrawl.settings")
     gc.set_threshold(*_GARBAGE)
-    _write_any_text()
+    # signs that the terminal's encoding does not know are written as escapes
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors != "backslashreplace":
+        sys.stdout.reconfigure(errors="backslashreplace")
     arguments = list(sys.argv if argv is None else argv)
     sys.argv[:1] = arguments[:1] = ["semcrawl"]  # what usage messages show
     if arguments[1:2] == ["help"]:  # as many programs have it
@@ -55,7 +57,10 @@ def main(argv: list[str] | None = None) -> None:
         try:
             execute(arguments, settings)
         except (ImportError, NameError, TypeError, ValueError):
-            if not (reason := _unloadable(settings)):
+            # (not imported before: after the reactor, where one is installed)
+            from semcrawl.cli.crawling import unloadable_part
+
+            if not (reason := unloadable_part(settings)):
                 raise
             raise SemcrawlError(reason) from None
         finally:
@@ -87,19 +92,6 @@ def _check_loop(command: str) -> None:
             "an event loop runs in this process already, as in a notebook: start a process, with "
             f"`!semcrawl {command} …` or subprocess.run"
         )
-
-
-def _write_any_text() -> None:
-    """Have signs that the terminal's encoding does not know written as escapes."""
-    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors != "backslashreplace":
-        sys.stdout.reconfigure(errors="backslashreplace")
-
-
-def _unloadable(settings: Settings) -> str:
-    """Say which setting names a part that cannot be loaded, if one does."""
-    from semcrawl.cli.crawling import unloadable_part  # after the reactor, where one is installed
-
-    return unloadable_part(settings)
 
 
 def _discard_output() -> None:

@@ -47,7 +47,10 @@ def check_crawl(settings: BaseSettings) -> None:
 
     So it does for proxies and download handlers that no request could be sent by.
     """
-    _check_proxies(settings)
+    proxies = getproxies() if settings.getbool("HTTPPROXY_ENABLED") else {}
+    for scheme in ("http", "https"):
+        if scheme in proxies and (fault := proxy_fault(proxies[scheme])):
+            raise UsageError(f"the environment's {scheme}_proxy {fault}")
     _check_handlers(settings)
     url_normalisation(settings)
     if image_options(settings) is not None and (job_path(settings) / IMAGES_DB).is_file():
@@ -60,15 +63,6 @@ def check_crawl(settings: BaseSettings) -> None:
     LeadOptions.from_settings(settings)
     if delivers(settings):
         check_store_settings(settings)
-
-
-def _check_proxies(settings: BaseSettings) -> None:
-    """Raise ``UsageError`` for a proxy of the environment that the client cannot speak to."""
-    if not settings.getbool("HTTPPROXY_ENABLED"):
-        return
-    for scheme, proxy in getproxies().items():
-        if scheme in ("http", "https") and (fault := proxy_fault(proxy)):
-            raise UsageError(f"the environment's {scheme}_proxy {fault}")
 
 
 def proxy_fault(proxy: str) -> str:

@@ -149,7 +149,9 @@ async def _act(
         print(f"{amount(waiting, 'link')} wait{'s' if waiting == 1 else ''}")
     elif opts.export_model:
         relevance = str(settings.get("SEMCRAWL_RELEVANCE"))
-        _write_model(opts.export_model, await _learned(frontier, relevance))
+        model = await _learned(frontier, relevance)  # the file is made once there is one
+        with whole_file(Path(opts.export_model)) as file:
+            file.write(model)
     elif opts.requeue:
         moved = await frontier.requeue(await frontier.inspector.queues())
         print(f"{moved:,} failed links wait again")
@@ -163,12 +165,6 @@ async def _act(
             await asyncio.sleep(opts.rate)
             rate = (await inspector.done() - state.done) / opts.rate
         _show(state, rate, lists)
-
-
-def _write_model(name: str, model: bytes) -> None:
-    """Write a model: only now is it sure that there is one."""
-    with whole_file(Path(name)) as file:
-        file.write(model)
 
 
 async def _learned(frontier: ManagedFrontier, relevance: str) -> bytes:

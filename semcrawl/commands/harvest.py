@@ -205,7 +205,10 @@ class Command(OneLineErrors):
             self._tell_of_store(result, folder)
             _tell_of_lost(result, folder)
             if opts.metadata:
-                _write_tables(database, folder, quiet=opts.quiet or opts.json)
+                with opened(database) as engine:
+                    paths = write_parquet(engine, folder)
+                if not (opts.quiet or opts.json):
+                    print("Tables: " + "   ".join(map(str, paths)))
         if result.failure:
             complain(result.failure)
             self.exitcode = 1
@@ -293,14 +296,6 @@ def _tell_of_lost(result: RunResult, folder: Path) -> None:
             f"{result.lost} results could not be written, crawl.log says why; the next run fetches "
             f"their links again after: semcrawl frontier {folder} --requeue"
         )
-
-
-def _write_tables(database: str, folder: Path, *, quiet: bool) -> None:
-    """Write the records as Parquet files."""
-    with opened(database) as engine:
-        paths = write_parquet(engine, folder)
-    if not quiet:
-        print("Tables: " + "   ".join(map(str, paths)))
 
 
 def _is_job(folder: Path) -> bool:

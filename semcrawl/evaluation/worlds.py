@@ -83,16 +83,6 @@ def load_worlds(name: str, seed: int = 0) -> WorldSet:
     )
 
 
-def topic_worlds(seed: int) -> WorldSet:
-    """The made web of ``evaluate topic`` (S), with the crawlers that are compared on it."""
-    return WorldSet("topic", [topic_web(seed)], strategies=TOPIC_STRATEGIES)
-
-
-def keyword_worlds(seed: int) -> WorldSet:
-    """The made webs of ``evaluate keywords`` (K), one for each query, with K's two crawlers."""
-    return WorldSet("keywords", keyword_webs(seed), strategies=KEYWORD_STRATEGIES)
-
-
 def image_worlds(seed: int) -> WorldSet:
     """The made web of ``evaluate images`` (I), once for each of three queries."""
     webs = image_webs(seed)
@@ -107,8 +97,12 @@ def image_worlds(seed: int) -> WorldSet:
 
 #: the made webs by their names
 _MADE: Mapping[str, Callable[[int], WorldSet]] = {
-    "topic": topic_worlds,
-    "keywords": keyword_worlds,
+    # of S, with the crawlers that are compared on it
+    "topic": lambda seed: WorldSet("topic", [topic_web(seed)], strategies=TOPIC_STRATEGIES),
+    # of K, one for each query, with K's two crawlers
+    "keywords": lambda seed: WorldSet(
+        "keywords", keyword_webs(seed), strategies=KEYWORD_STRATEGIES
+    ),
     "images": image_worlds,
 }
 

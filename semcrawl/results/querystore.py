@@ -66,7 +66,8 @@ def _up_to_date(cache: Path, sources: Sequence[QuadSource], progress: Progress) 
     store, note = cache / "store", cache / _STATE
     try:
         known = _known(note) if store.is_dir() else {}
-        with _snapshots(sources) as snapshots:
+        with ExitStack() as stack:
+            snapshots = {one.path.name: stack.enter_context(one.snapshot()) for one in sources}
             states = {name: snapshot.state for name, snapshot in snapshots.items()}
             if known == states:
                 return store
@@ -96,12 +97,6 @@ def _up_to_date(cache: Path, sources: Sequence[QuadSource], progress: Progress) 
     except SyntaxError as error:
         raise StoreError(f"the quads of {cache.parent} cannot be read: {error}") from None
     return store
-
-
-@contextmanager
-def _snapshots(sources: Sequence[QuadSource]) -> Iterator[dict[str, Snapshot]]:
-    with ExitStack() as stack:
-        yield {source.path.name: stack.enter_context(source.snapshot()) for source in sources}
 
 
 def _known(note: Path) -> dict[str, State]:

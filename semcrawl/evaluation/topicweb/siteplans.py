@@ -194,7 +194,8 @@ class WebPlan:
             if page.subject is not None and not tucked:
                 known[page.subject].append(number)
         abroad = [_Choice(some, pages) for some in known]
-        directories = self._directories()
+        # sites whose pages list what other sites have
+        directories = range(self.size.topical, len(self.hosts), 12)
         for site, sections in enumerate(self._sections):
             own = [n for lists, content in sections for n in (*lists, *content)]
             anywhere = _Choice(own, pages)
@@ -235,10 +236,6 @@ class WebPlan:
         """Return the home of a site about the same that all pages of another one link to."""
         subject = self.pages[self._homes[site]].subject
         return self._random.choice([n for n in self._homes if self.pages[n].subject == subject])
-
-    def _directories(self) -> set[int]:
-        """Sites whose pages list what other sites have: one in twelve."""
-        return set(range(self.size.topical, len(self.hosts), 12))
 
     def _fill_directory(
         self, sections: Sequence[tuple[list[int], list[int]]], abroad: Sequence[_Choice]
