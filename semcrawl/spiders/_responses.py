@@ -1,4 +1,4 @@
-"""Responses and failures of links, taken in by their status or their reason."""
+"""Handles responses by their status, and failures by their cause."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from semcrawl.spiders.redirecting import Redirects, is_redirect
 from semcrawl.spiders.retrying import Retries
 from semcrawl.spiders.sitemaps import leads_to_sitemap
 
-#: outcomes of queries that an endpoint may answer in parts
+#: outcomes of queries that an endpoint may answer if asked for less
 _TOO_MUCH = (FetchOutcome.TIMEOUT, FetchOutcome.TOO_LARGE)
-#: outcomes after which a mirror may give what the host does not
+#: outcomes after which a mirror of the host may give the document
 _NOT_GIVEN = frozenset(
     {
         FetchOutcome.HTTP_ERROR,
@@ -41,7 +41,7 @@ _NOT_GIVEN = frozenset(
 class ResponseReader:
     """Makes items of a link's response or failure; puts the link back if it may be tried again.
 
-    Raises ``FrontierError``; a fault of a body is an outcome.
+    Raises ``FrontierError``. A fault in a body is no error, but an outcome.
     """
 
     session: CrawlSession
@@ -49,27 +49,27 @@ class ResponseReader:
     retries: Retries
     redirects: Redirects
     bodies: BodyReader
-    #: queue for which outcomes are learned
+    #: the spider's queue, whose outcomes it reports
     queue: str
 
     async def read(self, attempt: Attempt, response: Response) -> list[Any]:
-        """Read a response; have the host's mirrors asked if it gives nothing."""
+        """Return the items of a response; try the host's mirrors if it gives nothing."""
         items = await self._read(attempt, response)
-        await self.bodies.sitemaps.dates.see(attempt, items)
+        await self.bodies.sitemaps.dates.check(attempt, items)
         await self.bodies.sitemaps.note_answer(attempt.url)
         if attempt.link_state.more:
             await self.bodies.sitemaps.go_on(attempt)
-        await self._ask_mirrors(attempt, items)
+        await self._try_mirrors(attempt, items)
         return items
 
     async def read_failure(self, attempt: Attempt, failure: Failure) -> list[Any]:
-        """Record why there is no response; have the mirrors of the host asked."""
+        """Record why there is no response; try the host's mirrors."""
         items = await self._read_failure(attempt, failure)
-        await self._ask_mirrors(attempt, items)
+        await self._try_mirrors(attempt, items)
         return items
 
     async def _read(self, attempt: Attempt, response: Response) -> list[Any]:
-        """Read a response of whatever status."""
+        """Return the items of a response, whatever its status."""
         status = response.status
         if attempt.link_state.is_guess and status >= 400:
             return [self._guessed_wrong(attempt, response)]
@@ -120,7 +120,7 @@ class ResponseReader:
         return _records_of(items) if attempt.link_state.check else items
 
     def _guessed_wrong(self, attempt: Attempt, response: Response) -> FetchRecord:
-        """Record that there is nothing where something might have been: one request shows it."""
+        """Record that a guessed address does not exist; it is not tried again."""
         record = attempt.record(FetchOutcome.HTTP_ERROR, response)
         record.errors = f"not there, as on most hosts: HTTP status {response.status}"
         if not attempt.link_state.is_sitemap:
@@ -128,12 +128,12 @@ class ResponseReader:
         return record
 
     async def _read_failure(self, attempt: Attempt, failure: Failure) -> list[Any]:
-        """Record why there is no response, unless the link was put back before it was sent."""
+        """Record why there is no response, unless a middleware put the link back."""
         if isinstance(failure.value, PutBack):
             await self.session.retry(attempt.lease, attempt.link_state, failure.value.delay)
             return []
         if isinstance(failure.value, FrontierError):
-            raise failure.value  # it could not be told that the request leaves
+            raise failure.value  # the frontier failed just before the request left
         outcome, message = outcome_of_failure(failure)
         record = attempt.record(outcome)
         record.errors = message
@@ -147,7 +147,7 @@ class ResponseReader:
             wait = failure.value.until - time.time()
             attempt.failed = not await self.retries.again(attempt, message, wait)
         else:
-            # (kept, for another try when the host is back, the budget larger, or in another run)
+            # these links stay, to be tried when the host is back, the budget larger, or next run
             late = outcome is FetchOutcome.IGNORED and bool(attempt.link_state.query)
             kept = (FetchOutcome.HOST_DOWN, FetchOutcome.OVER_BUDGET)
             attempt.failed = outcome in kept or late
@@ -158,25 +158,25 @@ class ResponseReader:
         return [record]
 
     def _is_query(self, attempt: Attempt, response: Response) -> bool:
-        """Whether a query failed that its endpoint cannot answer, now or later."""
+        """Whether this is a query that its endpoint will not answer later either."""
         busy = response.status == HTTPStatus.SERVICE_UNAVAILABLE
         untried = not attempt.link_state.retries and self.retries.times > 0
         return bool(attempt.link_state.query) and not (busy and untried)
 
-    async def _ask_mirrors(self, attempt: Attempt, items: Sequence[Any]) -> None:
-        """Have the mirrors of a host asked for an address that it does not give."""
+    async def _try_mirrors(self, attempt: Attempt, items: Sequence[Any]) -> None:
+        """Add a link's addresses on the mirrors of its host, if the host does not give it."""
         if attempt.link_state.is_guess or attempt.link_state.is_sitemap:
             return
         missing = any(isinstance(i, FetchRecord) and i.outcome in _NOT_GIVEN for i in items)
-        if not missing or not self.session.awaits(attempt.lease):  # (it is tried again)
-            return
+        if not missing or not self.session.awaits(attempt.lease):
+            return  # the host gave it, or the link has been put back for another try
         for url in self.session.intake.mirrors.others(attempt.url):
             if self.policy.may_fetch(url):
                 await self.session.intake.add_mirror_address(attempt.lease, url, attempt.link_state)
 
 
 def _records_of(items: Sequence[Any]) -> list[FetchRecord]:
-    """Leave out the items of a check of a host: the crawl has them already."""
+    """Return only the records, for a link that checks its host: the crawl has the document."""
     for item in items:
         if isinstance(item, RdfDocument) and item.spool is not None:
             item.spool.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""On re-visits: pages are not asked for that their sitemap calls unchanged."""
+"""Skips pages on re-visits that have not changed according to their sitemap."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from semcrawl.web.hosts import netloc_of
 
 logger = logging.getLogger(__name__)
 
-#: name of the frontier's blob with the hosts whose sitemaps are not believed
+#: name of the frontier's blob with the hosts whose sitemaps are wrong
 _LIARS = "lastmod-liars"
-#: documents that were read
+#: outcomes of documents that were read
 _READ = (FetchOutcome.FETCHED_RDF, FetchOutcome.OFF_TOPIC, FetchOutcome.FETCHED_HTML)
 
 
 class SitemapDates:
-    """Leaves out pages that are due again and have not changed, as their sitemap says.
+    """Skips pages that are due again but have not changed according to their sitemap.
 
-    A host that was found to lie is remembered in the frontier, for all workers and runs.
+    The frontier remembers, for all workers and runs, the hosts whose sitemaps proved wrong.
     """
 
     def __init__(
         self, settings: BaseSettings, session: CrawlSession, stats: StatsCollector | None
     ) -> None:
-        """Raises ``UsageError`` for a share that is none."""
-        #: of several workers one puts in what is due, and all ask for it
+        """Raise ``UsageError`` for a wrong share of checks."""
+        #: this worker adds the pages that are due; all workers fetch them
         self._revisits = settings.getbool("SEMCRAWL_REVISIT")
         self._shared = session.options.shared
         self._on = settings.getbool("SEMCRAWL_REVISIT_BY_LASTMOD") and (
@@ -47,33 +47,33 @@ class SitemapDates:
         self._session = session
         self._stats = stats
         self._dates = Lastmods(share)
-        self._told = SharedDates(session.frontier.blobs)
-        #: seconds between two looks at the dates of other workers, and when the last one was
+        self._shared_dates = SharedDates(session.frontier.blobs)
+        #: seconds between reads of other workers' dates, and the time of the last one
         self._interval = settings.getfloat("SEMCRAWL_LIMITS_INTERVAL")
-        self._looked = -math.inf
+        self._read_at = -math.inf
         self._loaded = False
-        #: addresses that are asked for to see whether their sitemap is right
+        #: addresses that are fetched to check whether their sitemap is right
         self._checks: set[str] = set()
 
     async def note(self, attempt: Attempt, latest: Mapping[str, int]) -> None:
-        """Take in what a sitemap says: the latest moments at which addresses may have changed."""
+        """Note the dates of a sitemap: the latest times at which addresses may have changed."""
         if not self._on or not (self._revisits or attempt.link_state.revisit):
             return
         await self._load_once()
         self._dates.note(latest)
         if self._shared:
-            await self._told.add(attempt.url, keyed(latest))
+            await self._shared_dates.add(attempt.url, keyed(latest))
 
     def may_be_behind(self, attempt: Attempt) -> bool:
-        """Whether others may have read, since the last look, a date of a link that is due."""
-        outdated = time.monotonic() - self._looked > self._interval
+        """Whether another worker may have shared the date of a link that is due."""
+        outdated = time.monotonic() - self._read_at > self._interval
         return self._shared and self._is_due(attempt) and outdated
 
-    async def look(self, attempt: Attempt) -> list[FetchRecord]:
-        """Take in what others have read; the link that is due goes back meanwhile."""
-        self._looked = time.monotonic()
+    async def catch_up(self, attempt: Attempt) -> list[FetchRecord]:
+        """Read the dates that other workers have shared; put the link that is due back."""
+        self._read_at = time.monotonic()
         await self._load_once()
-        self._dates.note_keys(await self._told.news())
+        self._dates.note_keys(await self._shared_dates.news())
         await self._session.frontier.not_sent([attempt.lease])
         await self._session.retry(attempt.lease, attempt.link_state, 0.0)
         return []
@@ -83,7 +83,7 @@ class SitemapDates:
         return self._on and bool(state.visited) and not (state.redirects or state.retries)
 
     def leaves_out(self, attempt: Attempt) -> bool:
-        """Whether a link that was handed out need not be asked for."""
+        """Whether a leased link need not be fetched."""
         if not self._is_due(attempt):
             return False
         visited = attempt.link_state.visited
@@ -94,15 +94,15 @@ class SitemapDates:
         return advice is Advice.SKIP
 
     async def record(self, attempt: Attempt) -> list[FetchRecord]:
-        """Record a link that is not asked for."""
+        """Record a link that is not fetched."""
         await self._session.frontier.not_sent([attempt.lease])
         return [attempt.record(FetchOutcome.SITEMAP_UNCHANGED)]
 
-    async def see(self, attempt: Attempt, items: Sequence[Any]) -> None:
-        """Look whether a page that was asked for as a check did change.
+    async def check(self, attempt: Attempt, items: Sequence[Any]) -> None:
+        """Look whether a page that was fetched as a check has changed.
 
-        An RDF document did if its content did; a page, whose content often tells the time, if it
-        has new links besides.
+        An RDF document has changed if its content has. A page must have new links besides, as its
+        content may differ with every request.
         """
         if attempt.link_url not in self._checks:
             return
@@ -137,6 +137,6 @@ class SitemapDates:
             self._dates.disbelieve(host)
 
     async def _save(self) -> None:
-        """Add to what other workers saved meanwhile."""
+        """Add the hosts that proved wrong to those that other workers have saved."""
         await self._load()
         await self._session.frontier.blobs.put(_LIARS, "\n".join(self._dates.liars).encode())

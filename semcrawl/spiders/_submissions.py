@@ -1,4 +1,4 @@
-"""Addresses that others submit to a running crawl: checked, and asked for before all else."""
+"""Addresses that others submit to a running crawl: checked, then put before all others."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from semcrawl.web.hosts import host_of
 from semcrawl.web.privatehosts import is_private_address
 from semcrawl.web.urls import Normalisation, dropped_index
 
-#: prefix of the frontier's entries that say that an address was submitted lately
+#: prefix of the cache entries that mark an address as submitted recently
 _LATELY = "submitted:"
 
 
 @dataclass
 class Submissions:
-    """Takes addresses for a spider."""
+    """Takes submitted addresses for a spider."""
 
     session: CrawlSession
     policy: LinkPolicy
     normalisation: Normalisation
     queue: str
-    #: whether sites that the crawl does not visit may be submitted
+    #: whether addresses outside the scope may be submitted
     any_site: bool = False
-    #: whether private addresses may be submitted, by anybody
+    #: whether private addresses that no seed names may be submitted
     allow_private: bool = False
-    #: seconds after which a known address is visited again when it is submitted again
+    #: seconds before an address may be submitted again
     interval: float = 3600.0
 
     @classmethod
@@ -53,10 +53,10 @@ class Submissions:
         )
 
     async def take(self, text: str) -> bool:
-        """Put an address in, in front of all others; whether it will be asked for.
+        """Put an address before all others; return whether it will be fetched.
 
-        A known one is visited again, unless it was submitted lately. Raises ``UsageError`` for one
-        that may not be submitted, and ``FrontierError``.
+        A known address is visited again; one that was submitted recently is not. Raises
+        ``UsageError`` for an address that may not be submitted, and ``FrontierError``.
         """
         url = seed_url(text, self.normalisation)
         self._check(url, text)

@@ -1,4 +1,4 @@
-"""Fetching the JSON-LD contexts that documents name, under the rules of the crawl."""
+"""Fetches the JSON-LD contexts that documents name, under the rules of the crawl."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from semcrawl.web.urls import normalise, resolve
 #: ``Accept`` header of requests for contexts (JSON-LD 1.1 API, section 9.4)
 _ACCEPT = 'application/ld+json;profile="http://www.w3.org/ns/json-ld#context", application/ld+json, application/json;q=0.9, */*;q=0.1'  # noqa: E501
 _MAX_REDIRECTS = 5
-#: bytes of documents that may wait beside Scrapy's own limit, ``SCRAPER_SLOT_MAX_ACTIVE_SIZE``
+#: bytes of documents that may wait in addition to Scrapy's ``SCRAPER_SLOT_MAX_ACTIVE_SIZE``
 _MOST_WAITING = 64 * 1024 * 1024
-#: outcomes that may be different tomorrow: the network, or a bad day of the server, is to blame
+#: outcomes that may pass: the network or the server is at fault
 _PASSING = frozenset(
     {FetchOutcome.NETWORK_ERROR, FetchOutcome.TIMEOUT, FetchOutcome.HOST_DOWN, FetchOutcome.IGNORED}
 )
 _BUSY = frozenset({429, 500, 502, 503, 504})
-#: rounds of reading and fetching: contexts that name further ones
+#: most rounds of reading and fetching, as contexts may name further contexts
 _MAX_ROUNDS = 5
 
 
@@ -49,14 +49,15 @@ class ContextRules:
     #: patterns of host names
     hosts: tuple[str, ...] = ("*",)
     max_bytes: int = 2 * 1024 * 1024
-    #: seconds
+    #: seconds for one request
     timeout: float = 20.0
-    #: contexts that one process fetches in one run, in all and from each host
+    #: contexts that one process fetches in one run
     max_contexts: int = 200
+    #: the same, for one host
     max_of_host: int = 50
-    #: at a time
+    #: requests at a time
     at_a_time: int = 32
-    #: seconds that a document waits
+    #: seconds that a document waits for its contexts
     patience: float = 300.0
 
     @classmethod
@@ -73,16 +74,16 @@ class ContextRules:
         )
 
     def allow(self, url: str) -> bool:
-        """Whether the host of a URL may be asked."""
+        """Whether contexts may be fetched from the host of a URL."""
         host = host_of(url)
         return any(fnmatchcase(host, pattern) for pattern in self.hosts)
 
 
 class ContextFetcher:
-    """Fetches contexts beside the crawl, once for all workers; every request is recorded.
+    """Fetches contexts, each once for all workers, and records every request.
 
-    The requests pass the downloader middlewares, and so obey robots.txt, wait for their hosts'
-    turns, and never go to private addresses. At each host one context is asked for at a time.
+    The requests pass the downloader middlewares: they obey robots.txt, wait for their hosts' turns,
+    and never go to private addresses. Each host gets one request at a time.
     """
 
     def __init__(
@@ -97,11 +98,11 @@ class ContextFetcher:
         self._session = session
         self._rules = rules
         self._emit = emit
-        #: contexts that were asked for in this run, in all and of each host
+        #: contexts requested in this run, by host; the key "" has the total
         self._asked: Counter[str] = Counter()
         self._hosts: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._places = asyncio.Semaphore(rules.at_a_time)
-        #: bytes of documents that wait
+        #: bytes of waiting documents
         self._waiting = 0
 
     async def read_again(
@@ -113,8 +114,7 @@ class ContextFetcher:
     ) -> Reading:
         """Fetch the contexts that a reading needs, and call ``read`` with them.
 
-        A document of ``size`` bytes keeps its lease, and no place in the crawl, until they are
-        there.
+        Meanwhile the document, of ``size`` bytes, keeps its lease but is not in flight.
         """
         contexts: dict[str, bytes] = {}
         tried: set[str] = set()
@@ -132,9 +132,9 @@ class ContextFetcher:
         return reading
 
     async def fetch(self, urls: Sequence[str], document: Attempt, size: int) -> dict[str, bytes]:
-        """Return the contexts that come in time, for a document of ``size`` bytes.
+        """Return the contexts that arrive in time, for a document of ``size`` bytes.
 
-        The document keeps no place in the crawl while it waits.
+        The document is not in flight while it waits.
         """
         self._session.processed(document.lease)
         urls = urls[: self._rules.max_contexts]
@@ -153,14 +153,14 @@ class ContextFetcher:
             return {}
         done, late = await asyncio.wait(tasks, timeout=self._rules.patience or None)
         for task in late:
-            task.cancel()  # (the request that it waits for goes on)
+            task.cancel()  # this ends the waiting; the shared request goes on
         found = {url: task.result() for url, task in zip(urls, tasks, strict=True) if task in done}
         return {url: context for url, context in found.items() if context}
 
     async def _fetch(self, url: str, parent: str) -> tuple[bytes, bool]:
-        """Fetch a context; return it, and whether the result is to be kept."""
+        """Fetch a context; return it, and whether later runs may rely on the result."""
         target: str | None = normalise(url)
-        if target is None or not self._rules.allow(target) or not self._is_granted(target):
+        if target is None or not self._rules.allow(target) or not self._count_in(target):
             return b"", False
         for _ in range(_MAX_REDIRECTS + 1):
             async with self._hosts[host_of(target)], self._places:
@@ -173,8 +173,8 @@ class ContextFetcher:
             target = location
         return b"", True
 
-    def _is_granted(self, url: str) -> bool:
-        """Whether one context more may be asked for in this run; count it."""
+    def _count_in(self, url: str) -> bool:
+        """Return whether this run may fetch one more context; count it if so."""
         host = host_of(url)
         if self._asked[""] >= self._rules.max_contexts:
             return False
@@ -243,7 +243,7 @@ class ContextFetcher:
 
 
 def _is_lasting(record: FetchRecord) -> bool:
-    """Whether a result will be the same tomorrow."""
+    """Whether a result holds for later runs too, unlike a passing failure."""
     if record.outcome in _PASSING or record.status in _BUSY:
         return False
     return not record.errors.startswith(ROBOTS_FIRST)

@@ -1,4 +1,4 @@
-"""Bodies, as both spiders treat them: find the type, read the data, pass the links on."""
+"""Reads the bodies of responses: detects the type, reads the data, passes the links on."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ from semcrawl.web.bodies import BODY_FILE, body_file
 from semcrawl.web.robotstags import NOFOLLOW
 from semcrawl.web.vocabulary import Kind, RdfFormat
 
-#: bytes of a body on disk by which its type is detected
+#: bytes of a body on disk that the detection of its type reads
 _HEAD = 1 << 22
-#: statuses of a success without a body
+#: statuses of success without a body
 _NO_CONTENT = (204, 205)
 
 
 @dataclass
 class BodyReader:
-    """Reads bodies for a spider: items for the pipelines, links for its feed, learned outcomes."""
+    """Reads bodies for a spider: makes items, feeds links to the frontier, reports outcomes."""
 
     logger: SpiderLoggerAdapter
     session: CrawlSession
@@ -64,10 +64,11 @@ class BodyReader:
     judge: TopicJudge
     leads: Leads
     contexts: ContextFetcher
-    #: the spider's own queue, and the one of the links that it does not follow
+    #: the spider's own queue
     queue: str
+    #: queue of the links that the spider does not follow
     other: str
-    #: whether the links of a page, or of an RDF document, wait in the spider's own queue
+    #: whether the links of a page, or of an RDF document, go to the spider's own queue
     follows: Callable[[Page], bool]
     sitemaps: Sitemaps
     others: OtherBodies
@@ -75,7 +76,7 @@ class BodyReader:
     async def read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Detect the type of a body and read it (T.5, step 3).
 
-        A fault in reading is an outcome of this attempt only.
+        An exception while reading becomes the outcome of this attempt.
         """
         try:
             if attempt.link_state.query:
@@ -96,7 +97,7 @@ class BodyReader:
     async def _read_by_type(self, attempt: Attempt, response: Response) -> list[Any]:
         file = body_file(attempt.meta)
         attempt.digest = await self.reader.digest(file or response.body)
-        if response.status in _NO_CONTENT:  # whatever its headers say
+        if response.status in _NO_CONTENT:  # its headers may name a type all the same
             return await self.others.take(attempt, response)
         head = response.body if file is None else file.head(_HEAD)
         if self.sitemaps.expects(attempt, head):
@@ -115,7 +116,7 @@ class BodyReader:
                 return await self._take_list(attempt, response, listed)
         if detection.kind is Kind.RDF or detection.compression is not None:
             reading = await self._read_rdf(attempt, response, detection)
-            # the type of a packed body is known only now
+            # the type of a compressed body is known only now
             if Kind.RDF in (detection.kind, reading.detection.kind):
                 return await self._take_rdf(attempt, response, reading, listed)
             discard(reading)
@@ -126,7 +127,7 @@ class BodyReader:
             if is_as_rdf(attempt.url):
                 return [self.leads.note_same_page(attempt, response)]
             faults: list[str] = []
-            if file is not None:  # the beginning of a page, however large it may be
+            if file is not None:  # of a very large page, read the beginning
                 response = response.replace(body=file.head(self.reader.options.max_in_memory))
                 if file.size > len(response.body):
                     faults.append(
@@ -140,7 +141,7 @@ class BodyReader:
     ) -> list[Any]:
         """Read a page: its links, and the data embedded in it.
 
-        Its record names ``faults`` and those that are found here.
+        Its record lists ``faults`` and those found here.
         """
         duplicate = self.others.is_duplicate(attempt)
         rules = self.policy.robots_rules(response, page=True)
@@ -153,7 +154,7 @@ class BodyReader:
 
         async def judge(data: Reading | None) -> Verdict:
             quads = data.quads if data is not None else 0
-            # (a page's type is known by its content, not by its name)
+            # the content, not the file name, tells that it is a page
             counts = self.targets.include(Kind.HTML, media, quads)
             return await self.judge.page(
                 attempt.url, read.text, data, response.body, counts=kept and counts
@@ -214,20 +215,20 @@ class BodyReader:
         return [*items, record]
 
     def _with_images(self, links: Sequence[Link], shown: Iterable[ShownImage]) -> list[Link]:
-        """Return the links of a document with those to the images that it shows or names."""
+        """Return the links of a document, including those to its images."""
         found = image_links(shown, self.judge.near_text)
         return merge_links([*links, *found], self.reader.extraction.max_links)
 
     async def _follow(
         self, page: Page, links: Sequence[Link], barren: int = 0
     ) -> tuple[Ranked, ...]:
-        """Send the links of a page where they belong; return those that are new."""
+        """Put links into the spider's own queue or hand them over; return the new ones."""
         links = await self.endpoints.take_found(page, links)
         put_in = self.feed.discover if self.follows(page) else self.feed.hand_over
         return await put_in(page, links, barren)
 
     def _learn(self, outcome: Outcome, page: Page) -> None:
-        """Learn from a fetch that brought links of a page."""
+        """Report the outcome of a document with links."""
         links_in = self.queue if self.follows(page) else self.other
         self.session.learn(outcome, self.queue, links_in=links_in)
 
@@ -249,7 +250,7 @@ class BodyReader:
     async def _with_contexts(
         self, read: Callable[..., Awaitable[Reading]], attempt: Attempt, response: Response
     ) -> Reading:
-        """Call ``read``, and again with the JSON-LD contexts that it turns out to need."""
+        """Call ``read``; if JSON-LD contexts are missing, fetch them and call it again."""
         reading = await read()
         if not reading.contexts_needed:
             return reading
@@ -262,7 +263,7 @@ class BodyReader:
         reading: Reading,
         listed: DataList | None = None,
     ) -> list[Any]:
-        """Pass the quads of an RDF document on, and its links; ``listed`` has some more."""
+        """Pass on the quads and links of an RDF document, and the links of its catalogue."""
         duplicate = self.others.is_duplicate(attempt)
         self.leads.note_immutable(attempt, response)
         record = record_of(attempt, response, reading)
@@ -277,7 +278,7 @@ class BodyReader:
             images = self.others.images.of_rdf(attempt, response, reading)
             links = self._with_images(links, images.shown)
         name = saved_name_of(response)
-        # (JSON-LD without its context is RDF nevertheless)
+        # JSON-LD whose context is missing is still RDF
         kept = record.outcome is not FetchOutcome.NOT_KEPT
         counts = (
             kept
@@ -314,14 +315,14 @@ class BodyReader:
         return items
 
     async def _take_list(self, attempt: Attempt, response: Response, listed: DataList) -> list[Any]:
-        """Follow the links of a catalogue or a linkset that is no RDF."""
+        """Follow the links of a catalogue or linkset that is not RDF."""
         record = attempt.record(FetchOutcome.FETCHED_LIST, response)
         record.real_type = f"list:{listed.form}"
         record.errors = "; ".join(listed.faults)
         page = Page(attempt.url, attempt.link_state.depth)
         nofollow = NOFOLLOW in self.policy.robots_rules(response)
         new = await self._follow(page, () if nofollow else listed.links)
-        # (to the strategy, it is a page of links)
+        # to the strategy, a list is a page with links
         kind = Kind.HTML if listed.links else Kind.OTHER
         self._learn(attempt.outcome(kind, response, new_links=new), page)
         wanted = self.targets.has_type(record.content_type, attempt.url, saved_name_of(response))

@@ -1,4 +1,4 @@
-"""SPARQL endpoints, read query by query: each query is a link, whose answer names the next ones."""
+"""Reads SPARQL endpoints query by query: each query is a link, its answer yields the next."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ from semcrawl.spiders.results import MAX_TEXT, document_of, record_of
 from semcrawl.web.bodies import BodyFile, body_file
 from semcrawl.web.vocabulary import FoundBy, Kind
 
-#: verdict on what is not kept
+#: verdict on an answer that is not kept
 _NOTHING = Verdict(target=False)
-#: lines about one endpoint in the log
-_MOST_TOLD = 10
-#: bytes of an answer of rows that are read at once
-_AT_ONCE = 262_144
+#: most log lines about one endpoint
+_MOST_LINES = 10
+#: bytes above which an answer of rows is read in a thread
+_LARGE = 262_144
 
 
 @dataclass
 class EndpointReader:
-    """Reads the answers of endpoints for a spider, and puts in what is asked next."""
+    """Reads the answers of endpoints for a spider, and adds the next queries."""
 
     logger: SpiderLoggerAdapter
     stats: StatsCollector | None
@@ -63,16 +63,16 @@ class EndpointReader:
     queue: str
 
     def __post_init__(self) -> None:
-        """Nothing was asked yet."""
-        #: when the first query of each endpoint was sent (``time.monotonic``)
+        """Begin without any queries."""
+        #: when the first query to each endpoint was sent (``time.monotonic``)
         self._began: dict[str, float] = {}
-        #: lines that were logged about each endpoint
-        self._told: dict[str, int] = {}
+        #: number of log lines about each endpoint
+        self._lines: dict[str, int] = {}
         self._walk = EndpointWalk(self.options.skipped)
 
     # -- requests
     def refusal(self, attempt: Attempt) -> str:
-        """Say why a link is not asked for in this run; empty if it is."""
+        """Say why this run does not fetch a link; empty if it does."""
         if self.policy.is_excluded(attempt):
             return "excluded by a pattern (SEMCRAWL_INCLUDE, SEMCRAWL_EXCLUDE)"
         if not attempt.link_state.query:
@@ -87,15 +87,15 @@ class EndpointReader:
         return ""
 
     def prepare(self, attempt: Attempt, headers: dict[str, str], meta: dict[str, Any]) -> None:
-        """Change the request of a query."""
+        """Set the ``Accept`` header and the timeout of a query's request."""
         step = Step.unpack(attempt.link_state.query)
         if step is not None and step.accept:
             headers["Accept"] = step.accept
         meta["download_timeout"] = self.options.timeout
 
-    # -- endpoints that are found
+    # -- endpoints found in documents
     async def take_found(self, page: Page, links: Sequence[Link]) -> Sequence[Link]:
-        """Begin with the endpoints among the links of a document; return the other links."""
+        """Begin to query the endpoints among a document's links; return the other links."""
         if self.options.allowed != "found":
             return links
         found = [link for link in links if names_endpoint(link)]
@@ -111,7 +111,7 @@ class EndpointReader:
         put_in = self.session.intake.put_queries
         (url, first), (next_url, then) = first_links(self.options, endpoint)
         if not await put_in([(url, replace(state, query=first.query))], self.queue):
-            # it was fetched as a page
+            # its address was fetched as a page: go on with the second query
             then = replace(state, query=then.query, found_by=then.found_by)
             await put_in([(next_url, then)], self.queue)
 
@@ -135,7 +135,7 @@ class EndpointReader:
     async def refused(
         self, attempt: Attempt, response: Response | None, record: FetchRecord
     ) -> bool:
-        """Ask for something else after the failure of ``record``; return whether there is any."""
+        """Add other queries after the failure of ``record``; return whether there are any."""
         step = Step.unpack(attempt.link_state.query)
         if step is None:
             return False
@@ -155,7 +155,7 @@ class EndpointReader:
         answer = None
         if file is None and not any(name in response.headers for name in CUT_OFF):
             work = (response.body, content_type(response))
-            large = len(response.body) > _AT_ONCE
+            large = len(response.body) > _LARGE
             answer = await asyncio.to_thread(read_rows, *work) if large else read_rows(*work)
         self.session.learn(attempt.outcome(Kind.OTHER, response), self.queue)
         if answer is None:
@@ -223,10 +223,10 @@ class EndpointReader:
         return [document_of(attempt, response, reading), record]
 
     def _options(self, step: Step) -> ReadOptions:
-        """Return how a page is read: its triples are in the graph that was asked for.
+        """Return the options for reading an answer: its triples go into the graph queried.
 
-        Those of the default graph are in the page's own. Blank nodes are one page's own, or the
-        graph's where their labels stay.
+        Triples of the default graph go into a graph with the query's URL. Blank nodes belong to one
+        answer, or to the whole graph if the endpoint's labels are stable.
         """
         if step.ask is Ask.DESCRIPTION:
             return self.reader.options
@@ -237,7 +237,7 @@ class EndpointReader:
     async def _follow(
         self, attempt: Attempt, step: Step, following: Following, record: FetchRecord
     ) -> None:
-        """Put the next queries in, and log the walk's messages."""
+        """Add the next queries, and log the notes of the walk."""
         self._walk.settle(step, following)
         state = attempt.link_state
         query = LinkState(attempt.url, state.depth + 1, Label.R, found_by=FoundBy.ENDPOINT)
@@ -250,11 +250,11 @@ class EndpointReader:
         if following.notes:
             notes = dict.fromkeys(filter(None, [record.errors, *following.notes]))
             record.errors = "; ".join(notes)[:MAX_TEXT]
-            self._tell(step, following)
+            self._log_notes(step, following)
 
-    def _tell(self, step: Step, following: Following) -> None:
-        told = self._told[step.endpoint] = self._told.get(step.endpoint, 0) + 1
-        if told <= _MOST_TOLD:
+    def _log_notes(self, step: Step, following: Following) -> None:
+        lines = self._lines[step.endpoint] = self._lines.get(step.endpoint, 0) + 1
+        if lines <= _MOST_LINES:
             log = self.logger.error if following.lost else self.logger.info
             log("the endpoint %s: %s", step.endpoint, "; ".join(following.notes))
 
@@ -264,7 +264,7 @@ class EndpointReader:
 
 
 def first_links(options: EndpointOptions, endpoint: str) -> list[tuple[str, LinkState]]:
-    """Return the links that begin with an endpoint: the second comes whatever the first says."""
+    """Return an endpoint's first two queries; the second follows whatever the first answers."""
     description, graphs = first_steps(endpoint, options.page, options.most)
     return [
         (description.url, LinkState(query=description.pack())),

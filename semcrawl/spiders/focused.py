@@ -1,4 +1,4 @@
-"""The common base of both spiders: requests, and how their responses are taken in."""
+"""The common base of both spiders: makes the requests of links and takes their responses."""
 
 from __future__ import annotations
 
@@ -50,21 +50,22 @@ from semcrawl.web.urls import Normalisation
 
 
 class FocusedSpider(Spider):
-    """Fetches the links that the frontier hands out, and records each attempt.
+    """Fetches leased links, and records each attempt.
 
     Arguments (``-a``): ``seeds`` (``URL,URL`` or ``@file``), ``scope`` (see
-    :class:`~semcrawl.config.scope.Scope`), ``redis_key`` (name of its list) and ``follow_rdf=1``
-    (one spider does both). The ``start_urls`` of a subclass are seeds, too, and so is what its
-    ``start`` gives, unless a request has a callback of its own. Without any of these the spider
-    waits on its Redis list.
+    :class:`~semcrawl.config.scope.Scope`), ``redis_key`` (name of its seed list) and
+    ``follow_rdf=1`` (one spider does both). The ``start_urls`` of a subclass are seeds, too, and so
+    are the requests of its ``start``, unless they have a callback. Without any of these the spider
+    waits on its seed list.
 
     It delegates: seeds to :class:`~semcrawl.spiders.planting.SeedPlanter`, the choice of links to
-    :class:`~semcrawl.spiders.linking.LinkPolicy`, and what came back to
-    :class:`~semcrawl.spiders._responses.ResponseReader` with its parts.
+    :class:`~semcrawl.spiders.linking.LinkPolicy`, responses to
+    :class:`~semcrawl.spiders._responses.ResponseReader`.
     """
 
-    #: name of its queue in the frontier, and of the spider that gets what this one does not follow
+    #: its queue in the frontier
     queue: ClassVar[str]
+    #: the spider that gets the links that this one does not follow
     other: ClassVar[str]
 
     session: CrawlSession
@@ -100,7 +101,7 @@ class FocusedSpider(Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Switch the parts of semcrawl on."""
+        """Install the parts of semcrawl in the settings."""
         super().update_settings(settings)
         install(settings)
         fetch_topic_files(settings)
@@ -123,9 +124,9 @@ class FocusedSpider(Spider):
         return spider
 
     def join(self, session: CrawlSession) -> None:
-        """Take part in a session: make the parts that work with it.
+        """Take part in a session: make the parts that need it.
 
-        Raises ``UsageError`` without the middleware that acknowledges links.
+        Raises ``UsageError`` if the middleware that acknowledges links is missing.
         """
         acknowledgement = self.crawler.get_spider_middleware(Acknowledgement)
         if acknowledgement is None:
@@ -170,13 +171,13 @@ class FocusedSpider(Spider):
         )
 
     def follows(self, page: Page) -> bool:
-        """Whether the links of a page, or of an RDF document, wait in the spider's own queue."""
+        """Whether the links of a page, or of an RDF document, go to the spider's own queue."""
         raise NotImplementedError
 
     # -- seeds, and links of the other spider
     @property
     def seed_key(self) -> str:
-        """Name of the Redis list that seeds come from."""
+        """Name of the spider's seed list."""
         return self._list_of(self.name)
 
     def _list_of(self, name: str) -> str:
@@ -185,23 +186,23 @@ class FocusedSpider(Spider):
 
     @property
     def waits(self) -> bool:
-        """Whether the spider waits on its list, having no seeds of its own."""
+        """Whether the spider has no seeds of its own and waits for some on its list."""
         return self._planter.waits
 
     async def plant_own(self) -> None:
-        """Plant the seeds that were given; wrong ones end the crawl."""
+        """Put the spider's own seeds into the frontier; wrong ones end the crawl."""
         await self._planter.plant_own()
 
     async def until_over(self) -> None:
-        """Report that all seeds are planted, and wait until the crawl ends."""
+        """Report that the own seeds are planted, and wait until the crawl ends."""
         await self._planter.until_over()
 
     async def plant_request(self, request: Request, *, own: bool = False) -> None:
-        """Put the URL that ``start``, ``start_urls`` or a callback asks for in, as a seed."""
+        """Put the URL of a request into the frontier, as a seed."""
         await self._planter.plant_request(request, own=own)
 
     def plant_raw(self, raw: list[str]) -> None:
-        """Take in entries of the seed list."""
+        """Put entries of the seed list into the frontier."""
         self._tasks.start(self._planter.plant_raw(raw))
 
     async def discover(
@@ -212,10 +213,10 @@ class FocusedSpider(Spider):
 
     # -- requests
     def make_request(self, lease: Lease) -> Request | None:
-        """Make the request of a link that the frontier handed out.
+        """Make the request of a leased link.
 
-        ``None`` for one whose redirect to its folder is foreseen: the folder takes its place; and
-        for one that its sitemap calls unchanged.
+        ``None`` if none is needed: the link stands for links of a sitemap, its sitemap calls it
+        unchanged, or it will be redirected to its folder, which takes its place.
         """
         attempt = self.session.attempt(lease)
         instead: Any = self._sitemaps.instead(attempt)
@@ -239,7 +240,7 @@ class FocusedSpider(Spider):
         )
 
     async def _without_request(self, attempt: Attempt, work: Any) -> None:
-        """Finish a link without a request: other links go in, in its place."""
+        """Finish a link that needs no request."""
         self.session.downloaded(attempt.lease)
         async for record in self._conclude(attempt, work):
             self._tasks.pass_on(record)
@@ -247,7 +248,7 @@ class FocusedSpider(Spider):
             self.session.acknowledge(attempt.lease, failed=attempt.failed)
 
     def why_refused(self, request: Request) -> str:
-        """Say why a link that waited is not to be asked for in this run; empty if it is."""
+        """Say why this run does not fetch a link; empty if it does."""
         attempt = attempt_of(request)
         if attempt is None:
             return ""
@@ -257,7 +258,7 @@ class FocusedSpider(Spider):
     async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Any]:
         """Read a link's response: items for the pipelines, links for the frontier.
 
-        Subclasses pass on all items, or those that they like. A request of their own is refused.
+        Subclasses may filter the items. A response to a request of their own is refused.
         """
         attempt = attempt_of(response.request)
         if attempt is None:
@@ -280,13 +281,13 @@ class FocusedSpider(Spider):
             yield item
 
     def _failed(self, failure: Failure) -> Any:
-        """Have :meth:`failed` acknowledged as well: errbacks pass no spider middleware."""
+        """Pass :meth:`failed` through the acknowledgement: errbacks skip spider middlewares."""
         given: Any = iterate_spider_output(self.failed(failure))
         output = given if isinstance(given, AsyncIterator) else as_async_generator(given)
         return self._acknowledgement.process_spider_output(failure, output)
 
     def abandoned(self, response: Response | Failure, reason: str) -> None:
-        """Record an attempt whose callback failed; its link is kept among the failed ones."""
+        """Record an attempt whose callback failed; its link joins the failed links."""
         attempt = attempt_of(response.request)  # type: ignore[union-attr]
         if attempt is None:
             return
@@ -301,16 +302,16 @@ class FocusedSpider(Spider):
         self.session.acknowledge(attempt.lease, failed=True)
 
     async def _conclude(self, attempt: Attempt, reading: Any) -> AsyncIterator[Any]:
-        """Await an attempt's items, free its place, and pass the items on."""
+        """Await an attempt's items, note that it is no longer in flight, and yield the items."""
         try:
             items: Sequence[Any] = await reading
             attempt.read = True
         except FrontierError as error:
-            # its lease runs out, and it is fetched again when the crawl goes on
+            # the lease expires, and the next run fetches the link again
             self.session.fail_with(error, self.logger)
             items, attempt.handled_elsewhere = attempt.interrupted(str(error)), True
         except Exception as error:
-            # a fault of ours: the link must neither hang on its lease nor vanish
+            # a bug of ours: the link must neither hang on its lease nor vanish
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
             self.logger.error("%s: %s", attempt.url, reason)
             self.logger.debug("where it happened", exc_info=True)
@@ -326,18 +327,18 @@ class FocusedSpider(Spider):
         attempt.complete = True
 
     def set_aside(self, links: Sequence[WaitingLink]) -> None:
-        """Record links that are kept aside as their host was down for long."""
+        """Record links that are set aside because their host was down for long."""
         for link in links:
             self.emit(record_of_unsent(link, self.session.health.reason(link.entry.host)))
 
     # -- items
     def emit(self, item: Any) -> None:
-        """Send an item to the pipelines that belongs to no link (a robots.txt, say)."""
+        """Send an item that belongs to no link, such as a robots.txt, to the pipelines."""
         self.count(item)
         self._tasks.pass_on(item)
 
     def count(self, item: Any) -> None:
-        """Take a record into the tally and the stats."""
+        """Count a record in the tally and the stats."""
         if not isinstance(item, FetchRecord):
             return
         self.session.tally.add(item)

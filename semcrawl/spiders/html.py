@@ -17,5 +17,5 @@ class HtmlSpider(FocusedSpider):
     other = "rdf"
 
     def follows(self, page: Page) -> bool:
-        """Follow the links of pages, and those inside RDF if it is to."""
+        """Follow the links of pages, and with ``follow_rdf`` those inside RDF."""
         return self.follow_rdf or not page.rdf

@@ -1,4 +1,4 @@
-"""The crawl's topic, asked about every document that was read."""
+"""Judges every document by the crawl's topic."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from semcrawl.topics import (
 )
 from semcrawl.web.vocabulary import Kind
 
-#: seconds after which a thread looks whether the event loop still runs
-_LOOKS = 1.0
+#: seconds between checks of a waiting thread whether the event loop still runs
+_LOOP_CHECK = 1.0
 
-#: bytes of statements that are read at a time
+#: bytes of statements read at a time
 _PIECE = 1 << 20
 #: rows of reasons that a record keeps
 _MAX_REASONS = 8
@@ -39,33 +39,34 @@ _MAX_REASONS = 8
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A document as a target: of what kind it is and what the topic makes of it."""
+    """The judgement of a document: whether it is a target, by its kind and the topic."""
 
     target: bool
     #: how much of a target it is, 0 to 1; ``None`` without a topic
     gain: float | None = None
-    #: as the topic judged it, 0 to 1; ``None`` without a topic
+    #: relevance to the topic, 0 to 1; ``None`` without a topic
     relevance: float | None = None
+    #: the topic's reasons
     reasons: tuple[str, ...] = ()
-    #: whether it goes to the results
+    #: whether it is written to the results
     kept: bool = True
     #: whether its links are followed
     leads_on: bool = True
 
     def note_in(self, record: FetchRecord) -> None:
-        """Note relevance and reasons in the record of the document."""
+        """Write relevance and reasons into the document's record."""
         record.relevance, record.reasons = self.relevance, self.reasons
 
 
 class TopicJudge:
-    """Judges documents by the topic of the crawl; without one all that counts is a target."""
+    """Judges documents by the crawl's topic; without a topic, all that count are targets."""
 
     def __init__(
         self, focus: Focus, thread_above: int = 1 << 18, remembered: int = 4_000_000
     ) -> None:
-        """Judge by ``focus``; in a thread what is larger than ``thread_above`` bytes.
+        """Judge by ``focus``, in a thread if a document has more than ``thread_above`` bytes.
 
-        ``remembered``: statements that a topic keeps in the frontier.
+        ``remembered``: statements that a topic may keep in the frontier.
         """
         self._remembered = remembered
         self._focus = focus
@@ -93,7 +94,7 @@ class TopicJudge:
         return near_text_judge(topic) if topic is not None else None
 
     def image(self, near_text: float | None) -> Verdict:
-        """Judge an image by what the topic made of the texts near it, when it was found."""
+        """Judge an image by ``near_text``, the relevance of the texts near it."""
         if self._focus.topic is None:
             return Verdict(True)
         relevance = near_text or 0.0
@@ -103,18 +104,18 @@ class TopicJudge:
 
     @property
     def text_chars(self) -> int:
-        """Characters of a page's text that the topic reads; 0 = it reads none."""
+        """Characters of a page's text that the topic reads; 0 if it reads none."""
         topic = self._focus.topic
         return self._focus.max_size if topic is not None and TEXT in topic.needs else 0
 
     def remember_in(self, statements: Statements) -> None:
-        """Have the topic remember in the frontier, which all workers share."""
+        """Let the topic keep its memory in the frontier, which all workers share."""
         for part in parts_of(self._focus.topic) if self._focus.topic else ():
             if isinstance(part, Remembering):
                 part.remember_in(SharedStatements(statements, self._remembered))
 
     def close(self) -> None:
-        """End what the topic holds open."""
+        """Close the topic's resources."""
         if isinstance(self._focus.topic, Closing):
             self._focus.topic.close()
 
@@ -127,9 +128,9 @@ class TopicJudge:
         *,
         counts: bool,
     ) -> Verdict:
-        """Judge a page by its text, the data embedded in it, and its bytes.
+        """Judge a page by its text, the data embedded in it, and its markup.
 
-        ``counts``: it is of a kind that the crawl is after.
+        ``counts``: it is of a kind that the crawl looks for.
         """
         document = Document(
             url,
@@ -156,7 +157,7 @@ class TopicJudge:
         if size <= self._thread_above and not focus.topic.takes_long:
             judgement = judge()
         else:
-            async with self._turn:  # (a topic is asked by one thread at a time)
+            async with self._turn:  # one thread at a time may call the topic
                 judgement = await asyncio.to_thread(judge)
         reasons = tuple(f"{what}: {why}" for what, why in judgement.reasons[:_MAX_REASONS])
         target, gain = grade(counts, judgement.relevance, focus.threshold, judgement.worth)
@@ -172,7 +173,7 @@ class TopicJudge:
 
 
 def _statements_of(reading: Reading | None) -> Callable[[], Iterable[bytes]]:
-    """Return what yields the N-Quads of a reading, in pieces of whole lines."""
+    """Return a function that yields the N-Quads of a reading, in pieces of whole lines."""
     if reading is None:
         return tuple
     if reading.spool is None:
@@ -187,7 +188,7 @@ def _lines_in_file(path: Path) -> Iterator[bytes]:
 
 
 def _size(reading: Reading | None) -> int:
-    """Bytes of quads; a file counts as large."""
+    """Return the size of a reading in bytes; one in a file counts as very large."""
     if reading is None:
         return 0
     return len(reading.nquads) if reading.spool is None else 1 << 40
@@ -196,7 +197,7 @@ def _size(reading: Reading | None) -> int:
 class SharedStatements:
     """The frontier's statements as a :class:`~semcrawl.topics.StatementMemory`.
 
-    Made in the event loop, called from other threads.
+    Make it in the event loop; call it from other threads.
     """
 
     takes_long = True
@@ -208,15 +209,15 @@ class SharedStatements:
         self._loop = asyncio.get_running_loop()
 
     def add(self, document: int, statements: Sequence[int]) -> list[bool]:
-        """Add the statements of a document; return for each whether no other one said it.
+        """Add a document's statements; return for each whether no other document has it.
 
-        Raises ``FrontierError`` when the frontier cannot be used.
+        Raises ``FrontierError`` if the frontier cannot be used.
         """
         adding = self._statements.add(document, statements, self._limit)
         future = asyncio.run_coroutine_threadsafe(adding, self._loop)
         while True:
             try:
-                return future.result(_LOOKS)
+                return future.result(_LOOP_CHECK)
             except TimeoutError:
                 if future.done():
                     raise

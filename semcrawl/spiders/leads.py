@@ -1,4 +1,4 @@
-"""Ways to data besides the links of pages and documents, for the spiders."""
+"""Finds links in headers and catalogues, well-known places, and RDF forms of pages."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ from semcrawl.web.hosts import netloc_of
 from semcrawl.web.robotstags import NOFOLLOW
 from semcrawl.web.vocabulary import FoundBy, Kind
 
-#: lines about catalogues without end in the log
-_MOST_TOLD = 10
-#: targets of a host from which on its well-known places are asked for at once
+#: most log lines about endless catalogues
+_MOST_LINES = 10
+#: targets of an origin after which its well-known places are fetched at once
 _MANY_TARGETS = 200
 
 
 class Leads:
-    """Finds links where no element of a page has them, for one spider."""
+    """Finds links, for one spider, that no element of a page names."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Leads:
         options: LeadOptions,
         queue: str,
     ) -> None:
-        """Put links into ``queue``, by way of the spider's ``feed`` where they are judged."""
+        """Well-known places go to ``queue``, links that the strategy judges to ``feed``."""
         self._logger = logger
         self._session = session
         self._feed = feed
@@ -80,10 +80,12 @@ class Leads:
         self.options = options
         self._queue = queue
         self._memory = session.lead_memory
-        #: targets by origin; hosts whose software was looked at
+        #: number of targets by origin
         self._targets: Counter[str] = Counter()
-        self._signed: set[str] = set()
-        self._told: set[str] = set()
+        #: hosts whose catalogue was found by their software
+        self._catalogue_hosts: set[str] = set()
+        #: shapes of the catalogues that the log has named
+        self._logged: set[str] = set()
 
     @classmethod
     def from_settings(
@@ -95,7 +97,7 @@ class Leads:
 
     # -- pages and headers
     async def of_page(self, response: Response, url: str, media: str) -> PageReading:
-        """Return the links of a page and of its headers, with those that its software has.
+        """Read a page: its links, those of its headers, and those of its host's software.
 
         ``media`` is its ``Content-Type``.
         """
@@ -106,9 +108,9 @@ class Leads:
         return replace(read, links=[*read.links, *more]) if more else read
 
     async def of_headers(self, response: Response, url: str, *, rdf: bool = False) -> list[Link]:
-        """Return the links to RDF in the headers of an RDF document, or of another file.
+        """Return the links to RDF in the headers of an RDF document or of another file.
 
-        A file may lead on by a ``Refresh`` header: often it has no body.
+        Another file may also name its successor in a ``Refresh`` header.
         """
         if NOFOLLOW in self._feed.policy.robots_rules(response):
             return []
@@ -125,13 +127,13 @@ class Leads:
         return links
 
     def signposts(self, response: Response) -> list[str]:
-        """Return the ``Link:`` headers, if they are followed."""
+        """Return the ``Link`` headers, if the crawl follows them."""
         if not self.options.signposts:
             return []
         return [header_text(value) for value in response.headers.getlist(b"Link")]
 
     def note_immutable(self, attempt: Attempt, response: Response) -> None:
-        """Note in the records that a document never changes, as pages of an event stream say."""
+        """Note that a document never changes, as pages of event streams declare in a header."""
         if "immutable" in header(response, b"Cache-Control").lower():
             state = attempt.link_state
             attempt.link_state = replace(state, rules=(*state.rules, IMMUTABLE))
@@ -140,7 +142,7 @@ class Leads:
     async def read_list(
         self, attempt: Attempt, response: Response, head: bytes, media: str
     ) -> DataList | None:
-        """Read a catalogue or a linkset within bounds; ``None`` for what seems to be neither.
+        """Read a catalogue or a linkset; ``None`` for a body that seems to be neither.
 
         ``head`` is the beginning of the body, ``media`` its ``Content-Type``.
         """
@@ -172,17 +174,17 @@ class Leads:
         return await self.bounded(attempt.url, links)
 
     async def bounded(self, url: str, links: Sequence[Link]) -> list[Link]:
-        """Leave out the next pages of a catalogue that goes on for ever."""
-        left: set[str] = set()
+        """Leave out further pages of a catalogue of which enough pages were followed."""
+        left_out: set[str] = set()
         for link in next_pages(url, links):
             if not await self._memory.may_follow(link.url, self.options.most_pages):
-                left.add(link.url)
-                self._tell(shape_of(link.url), url)
-        return [link for link in links if link.url not in left] if left else list(links)
+                left_out.add(link.url)
+                self._log_bound(shape_of(link.url), url)
+        return [link for link in links if link.url not in left_out] if left_out else list(links)
 
-    def _tell(self, shape: str, url: str) -> None:
-        if shape not in self._told and len(self._told) < _MOST_TOLD:
-            self._told.add(shape)
+    def _log_bound(self, shape: str, url: str) -> None:
+        if shape not in self._logged and len(self._logged) < _MOST_LINES:
+            self._logged.add(shape)
             self._logger.info(
                 "%s: %d pages of its catalogue were followed, and no more are "
                 "(SEMCRAWL_MAX_CATALOGUE_PAGES)",
@@ -191,21 +193,21 @@ class Leads:
             )
 
     def of_software(self, response: Response, url: str) -> list[Link]:
-        """Return links to the catalogue that a host has, once, if a page shows its software."""
+        """Return links to a host's catalogue, once, if a page shows which software runs there."""
         host = netloc_of(url)
-        if not self.options.catalogues or host in self._signed:
+        if not self.options.catalogues or host in self._catalogue_hosts:
             return []
         links = catalogue_places(response.body, url)
         if links:
-            self._signed.add(host)
+            self._catalogue_hosts.add(host)
         return links
 
     # -- hosts
-    async def look_at_host(self, url: str) -> None:
-        """Put in the well-known places of the host of a target, once.
+    async def add_well_known(self, url: str) -> None:
+        """Add the well-known places of a target's origin, once.
 
-        They are asked for when nothing else of the host waits, or when it has given many targets: a
-        look that finds nothing delays no target of a small site.
+        They come when nothing else of the host waits, or after many targets: so on a small site
+        they delay no target.
         """
         if not self.options.well_known:
             return
@@ -233,9 +235,9 @@ class Leads:
         data: Reading | None = None,
         links: Sequence[Link] = (),
     ) -> None:
-        """Put in the other form of a page, or of what leads to it, where there may be one.
+        """Add the RDF form of a page, or of a redirect, if the address may have one.
 
-        A page whose ``links`` lead to RDF by type or extension shows its other form by itself.
+        It is not needed if one of the page's ``links`` leads to RDF by type or extension.
         """
         asked_as_rdf = attempt.link_state.label is Label.R or self._queue == "rdf"
         if asked_as_rdf or not self.options.asks_as_rdf or is_as_rdf(attempt.link_url):
@@ -261,21 +263,21 @@ class Leads:
         *,
         target: bool,
     ) -> None:
-        """Take in a page that was read: its other form, and its host if it is a target."""
+        """After reading a page, add its RDF form and, if it is a target, well-known places."""
         await self.ask_as_rdf(attempt, response, data, links)
         if target:
-            await self.look_at_host(attempt.url)
+            await self.add_well_known(attempt.url)
 
     async def note_rdf(self, attempt: Attempt, *, whole: bool, target: bool) -> None:
-        """Take in an RDF document: its host if it is a target, others of its shape."""
+        """After reading RDF, add well-known places and RDF forms of pages of the same shape."""
         if target:
-            await self.look_at_host(attempt.url)
+            await self.add_well_known(attempt.url)
         if whole and is_as_rdf(attempt.link_url):
             put_in = self._put_in_of(attempt)
             await self._memory.note_found(attempt.link_url, self.options.tries, put_in)
 
     def note_same_page(self, attempt: Attempt, response: Response) -> FetchRecord:
-        """Record that an address was asked for as RDF and gave its page again."""
+        """Record that a request for RDF got the page again."""
         record = attempt.record(FetchOutcome.DUPLICATE, response)
         record.errors = "it is there as a page only"
         outcome = attempt.outcome(Kind.HTML, response, duplicate=True)
@@ -283,7 +285,7 @@ class Leads:
         return record
 
     def _put_in_of(self, attempt: Attempt) -> PutIn:
-        """Return what puts the other form of an address in, as a link of a page."""
+        """Return a function that adds the RDF form of an address, as a link of its page."""
 
         async def put_in(url: str) -> None:
             if not self._session.intake.has_seen(as_rdf(url)):
@@ -294,6 +296,6 @@ class Leads:
 
 
 def _refreshes(response: Response) -> list[str]:
-    """Return the ``Refresh`` headers as ``Link`` headers."""
+    """Return the targets of ``Refresh`` headers, written as ``Link`` headers."""
     values = map(header_text, response.headers.getlist(b"Refresh"))
     return [f"<{target}>" for target in map(refresh_target, values) if target]

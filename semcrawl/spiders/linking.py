@@ -1,4 +1,4 @@
-"""Links of pages and documents: which may be followed, and their way into the frontier."""
+"""Which links a crawl may follow, and how a spider adds them to the frontier."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from semcrawl.web.robotstags import HEADER, RobotsTags
 
 
 class LinkPolicy:
-    """Says which links a crawl may follow: scope, patterns, depth and ``allowed_domains``."""
+    """Decides which links a crawl may follow, by scope, patterns, depth and ``allowed_domains``."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class LinkPolicy:
         depth_limit: int = 0,
         allowed_domains: Collection[str] = (),
     ) -> None:
-        """Follow links up to ``depth_limit`` (0: of any depth), on ``allowed_domains`` if given."""
+        """Follow links up to ``depth_limit`` (0 = no limit), on ``allowed_domains`` if given."""
         self.scope = scope
         self.patterns = patterns
         self.robots_tags = robots_tags
@@ -55,7 +55,7 @@ class LinkPolicy:
     def sort(
         self, page: Page, links: Sequence[Link]
     ) -> tuple[list[Link], dict[Reason, list[Link]]]:
-        """Return the links that may be followed with some label, and the others by reason."""
+        """Return the links that may be followed, if their label allows; the others by reason."""
         if 0 < self._depth_limit <= page.depth:
             return [], {Reason.TOO_DEEP: list(links)}
         inside = self.scope.inside(page.url)
@@ -80,7 +80,7 @@ class LinkPolicy:
     def is_allowed(self, url: str) -> bool:
         """Whether a URL is on the spider's ``allowed_domains``, if it has any.
 
-        As in Scrapy these have no ports, and hold for any.
+        As in Scrapy, these have no ports and match any port.
         """
         if not self._domains:
             return True
@@ -88,20 +88,20 @@ class LinkPolicy:
         return any(host.endswith("." + domain) for domain in self._domains)
 
     def may_fetch(self, url: str) -> bool:
-        """Whether an address may be asked for that no page links to, a mirror's say."""
+        """Whether to fetch an address that no page links to, such as one on a mirror."""
         return self.scope.inside(url) and self.is_allowed(url) and self.patterns.allow(url)
 
     def take_patterns(self, patterns: UrlPatterns) -> None:
-        """Go by other patterns from now on."""
+        """Apply these patterns from now on."""
         self.patterns = patterns
 
     def may_fetch_sitemap(self, url: str) -> bool:
-        """Whether a sitemap may be asked for; the pages that are wanted are others."""
+        """Whether to fetch a sitemap; patterns that include pages do not apply to it."""
         allowed = self.scope.inside(url) and self.is_allowed(url)
         return allowed and not self.patterns.exclude_it(url)
 
     def may_redirect(self, target: str, attempt: Attempt) -> bool:
-        """Whether a redirect is followed: within the scope, and from a seed anywhere."""
+        """Whether to follow a redirect: within the scope, or from a seed that may leave it."""
         if not self.is_allowed(target):
             return False
         if is_seed(attempt) and self.scope.lets_seed_go(target):
@@ -110,13 +110,13 @@ class LinkPolicy:
         return inside and self.patterns.allow(target)
 
     def is_excluded(self, attempt: Attempt) -> bool:
-        """Whether the patterns of this run exclude a link that waited."""
+        """Whether the patterns of this run exclude a waiting link."""
         if not self.patterns or self.patterns.allow(attempt.url) or is_seed(attempt):
             return False
         return not attempt.link_state.is_sitemap or self.patterns.exclude_it(attempt.url)
 
     def robots_rules(self, response: Response, *, page: bool = False) -> frozenset[str]:
-        """Return the robots rules of a response that are obeyed: of its headers, and as a page."""
+        """Return the robots rules to obey for a response: of its headers and, for a page, tags."""
         headers = [header_text(value) for value in response.headers.getlist(HEADER)]
         return self.robots_tags.said(headers, response.body if page else b"")
 
@@ -129,10 +129,11 @@ class LinkFeed:
     session: CrawlSession
     #: the spider's own queue
     queue: str
-    #: the other spider, and the Redis list that it takes links from
+    #: the other spider
     other: str
+    #: the other spider's seed list
     other_list: str
-    #: follow no links but those of sitemaps
+    #: follow only the links of sitemaps
     only_sitemaps: bool = False
 
     async def discover(
@@ -142,7 +143,7 @@ class LinkFeed:
         barren: int = 0,
         more: Mapping[str, str] | None = None,
     ) -> tuple[Ranked, ...]:
-        """Rank the links of a page and put the new ones that are in scope into the frontier.
+        """Rank the links of a page and add those that are new and in scope; return these.
 
         ``more``: places in a long list, by URL.
         """
@@ -162,9 +163,9 @@ class LinkFeed:
     async def hand_over(
         self, page: Page, links: Sequence[Link], barren: int = 0
     ) -> tuple[Ranked, ...]:
-        """Give links to the other spider: at once if it is in this process, else by its list.
+        """Give links to the other spider: directly in this process, otherwise through its list.
 
-        Return those that are new, as far as that is known now.
+        Return the new links; none if they go through the list.
         """
         links = self._possible(page, links)
         if not links:
@@ -189,5 +190,5 @@ class LinkFeed:
 
 
 def is_seed(attempt: Attempt) -> bool:
-    """Whether no page led to a link, or to what was redirected to it."""
+    """Whether a link, before any redirects, is a seed."""
     return attempt.link_state.parent is None and not attempt.link_state.revisit

@@ -1,6 +1,6 @@
-"""Bodies that are neither RDF nor pages: images, and files of media types that are targets.
+"""Reads bodies that are neither RDF nor pages: images, and files whose media types are targets.
 
-Images are decoded off the event loop; their places are in pages and in RDF.
+Other processes decode the images. The places of images are found in pages and in RDF.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from semcrawl.spiders.results import NOT_KEPT, file_of, saved_name_of
 from semcrawl.web.bodies import body_file
 from semcrawl.web.vocabulary import Kind
 
-#: bytes of a document's quads that are looked through for images
-_LOOKED_THROUGH = 1 << 24
-#: how images begin
-_MARKS = (
+#: bytes of a document's quads that are searched for images
+_SEARCHED = 1 << 24
+#: first bytes of image formats
+_MAGIC = (
     *(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\0\x0cjP  "),
     b"<svg",
 )
@@ -47,7 +47,7 @@ _MARKS = (
 
 @dataclass
 class OtherBodies:
-    """Keeps what is a target, for one spider, and follows what headers name."""
+    """Keeps bodies that are targets, for one spider, and follows links in headers."""
 
     session: CrawlSession
     policy: LinkPolicy
@@ -57,11 +57,11 @@ class OtherBodies:
     leads: Leads
     #: the spider's queue
     queue: str
-    #: where images are targets
+    #: reads images; ``None`` if these are no targets
     images: ImageReading | None = None
 
     async def take(self, attempt: Attempt, response: Response) -> list[Any]:
-        """Keep a body that is neither RDF nor HTML if it is a target; else drop it."""
+        """Return the items of a body: its record, and its content if it is a target."""
         record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
         record.real_type = str(Kind.OTHER)
         new = await self.follow_metadata(attempt, response)
@@ -76,7 +76,7 @@ class OtherBodies:
                 record.outcome = FetchOutcome.FETCHED_IMAGE
             else:
                 record.errors = f"{image.decoded.outcome}: {image.decoded.reason}"
-                if image.decoded.outcome in MAY_PASS:  # (a re-visit judges it)
+                if image.decoded.outcome in MAY_PASS:  # a re-visit needs it to judge the image
                     record.relevance = attempt.link_state.near_text
         verdict = Verdict(is_file)
         if is_kept:
@@ -103,21 +103,21 @@ class OtherBodies:
         return items if image is None else [image, *items]
 
     def redirected(self, attempt: Attempt, record: FetchRecord) -> list[RedirectedImage]:
-        """Return what a redirect says of the place of an image."""
+        """Return the item of an image's redirect; empty if there is none."""
         is_image = attempt.link_state.image and record.outcome is FetchOutcome.REDIRECTED
         if self.images is None or not is_image:
             return []
         return [self.images.redirected(attempt, record.final_url)]
 
     async def follow_metadata(self, attempt: Attempt, response: Response) -> tuple[Ranked, ...]:
-        """Put in the RDF that the headers of a file, neither page nor RDF, name as its metadata."""
+        """Follow the RDF that the headers of a file name as its metadata; return the new links."""
         links = await self.leads.of_headers(response, attempt.url)
         page = Page(attempt.url, attempt.link_state.depth)
         return await self.feed.discover(page, links) if links else ()
 
     def is_duplicate(self, attempt: Attempt) -> bool:
-        """Whether an attempt's body was read before in this run."""
-        # (links off the sites are not followed: a document there represents no other)
+        """Whether this run has read the same body before; report the body for mirrors."""
+        # outside the scope, links are not followed: a copy there must not replace a document
         if self.policy.scope.inside(attempt.url):
             self.session.intake.mirrors.gave(attempt.lease, attempt.digest)
         short = bytes.fromhex(attempt.digest[:24])
@@ -139,7 +139,7 @@ class ImageReading:
     def from_settings(
         cls, settings: BaseSettings, reader: Reader, stats: StatsCollector | None
     ) -> Self | None:
-        """Make it where images are targets; raises as :func:`image_options`."""
+        """Make it if images are targets; raise as :func:`image_options` does."""
         options = image_options(settings)
         return None if options is None else cls(reader, options, stats)
 
@@ -167,7 +167,7 @@ class ImageReading:
         return item
 
     def add(self, page: ImagePage, data: Reading) -> list[ShownImage]:
-        """Add the images that the data in a page name to it; return those that are new."""
+        """Add the images that a page's data name to its item; return the new ones."""
         shown = {image.url for image in page.shown}
         new = [image for image in self._named(data, page.url) if image.url not in shown]
         page.shown = (*page.shown, *new)
@@ -181,11 +181,11 @@ class ImageReading:
         return item
 
     async def decoded(self, attempt: Attempt, response: Response) -> FetchedImage | None:
-        """Decode a body in a process; ``None`` for one that nothing says to be an image."""
+        """Decode a body in a process; ``None`` if neither type nor content suggest an image."""
         file = body_file(attempt.meta)
         most = self.options.max_bytes + 1
         body = response.body if file is None else file.head(most)
-        if not (content_type(response).lower().startswith("image/") or _looks_like_one(body)):
+        if not (content_type(response).lower().startswith("image/") or _is_like_image(body)):
             return None
         from semcrawl.images.decoding import decode
 
@@ -204,7 +204,7 @@ class ImageReading:
         )
 
     def redirected(self, attempt: Attempt, target: str) -> RedirectedImage:
-        """Return that an image's address leads to another one, which is asked for by itself."""
+        """Return the item of a redirect; its target is fetched as a link of its own."""
         ended = float(attempt.meta.get(ENDED) or time.time())
         via = (*attempt.link_state.redirects, attempt.url)[1:]
         return RedirectedImage(attempt.link_url, target, via, ended)
@@ -212,7 +212,7 @@ class ImageReading:
     def _named(self, reading: Reading, url: str) -> list[ShownImage]:
         if reading.spool is not None:
             with reading.spool.open("rb") as file:
-                lines = file.read(_LOOKED_THROUGH)
+                lines = file.read(_SEARCHED)
         else:
             lines = reading.nquads
         return rdf_places(lines, url, self.options.places)
@@ -223,9 +223,9 @@ class ImageReading:
 
 
 def image_options(settings: BaseSettings) -> ImageOptions | None:
-    """Read the settings of images, ``None`` where they are no targets.
+    """Read the settings of images; ``None`` if images are no targets.
 
-    Raises ``UsageError`` for wrong ones, and where the packages of the extra are missing.
+    Raises ``UsageError`` for wrong settings, and if the packages of the extra are missing.
     """
     if not Targets.parse(settings.getlist("SEMCRAWL_TARGETS")).images:
         return None
@@ -249,6 +249,6 @@ def _page_of(attempt: Attempt, response: Response) -> ImagePage:
     )
 
 
-def _looks_like_one(body: bytes) -> bool:
+def _is_like_image(body: bytes) -> bool:
     """Whether a body begins as images do, whatever its type says."""
-    return body.startswith(_MARKS) or body[8:12] == b"WEBP" or body[4:8] == b"ftyp"
+    return body.startswith(_MAGIC) or body[8:12] == b"WEBP" or body[4:8] == b"ftyp"

@@ -1,4 +1,4 @@
-"""Seeds on their way into the frontier: given ones, requests, and entries of a Redis list."""
+"""Puts seeds into the frontier: the user's, requests, and entries of the seed list."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from semcrawl.spiders.seeds import (
 from semcrawl.web.hosts import public_address
 from semcrawl.web.urls import Normalisation, dropped_index
 
-#: name of the frontier's blob with what earlier runs might follow
+#: name of the frontier's blob with scope and patterns of earlier runs
 _REACH = "reach"
 
 
 class SeedPlanter:
-    """Puts a spider's seeds into the frontier, and waits with it for more."""
+    """Puts a spider's seeds into the frontier, and keeps the spider open for more."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class SeedPlanter:
         seeds: str | None,
         scope: str,
     ) -> None:
-        """Plant ``seeds`` and the seeds of the Redis list ``key``.
+        """Plant ``seeds`` and the seeds of the list ``key``.
 
         ``seeds`` and ``scope`` are as the user wrote them.
         """
@@ -70,16 +70,16 @@ class SeedPlanter:
         self._endpoints = EndpointOptions.from_settings(self._settings)
         harvests = self._settings.getbool("SEMCRAWL_HARVEST")
         has_start = getattr(spider.start, "__func__", None) is not Spider.start
-        #: whether the spider waits on its list, having no seeds of its own
+        #: whether the spider has no seeds of its own and waits for some on its list
         self.waits = seeds is None and not (spider.start_urls or harvests or has_start)
         self._given_seeds = 0
         self._new_seeds = 0
         self._closed = asyncio.Event()
         spider.crawler.signals.connect(self._end, signals.spider_closed)
 
-    # -- seeds that were given
+    # -- the user's seeds
     async def plant_own(self) -> None:
-        """Plant the seeds that were given; wrong ones end the crawl."""
+        """Plant the user's seeds; wrong ones end the crawl."""
         try:
             await self._plant_own()
         except SemcrawlError as error:
@@ -110,19 +110,19 @@ class SeedPlanter:
         named = [*endpoints, *(url for url, _ in seeds)]
         roots = {root for url in named for root in self._scope.roots_of(url)}
         await self._session.intake.add_roots(roots, named=True)
-        spelt = {seed_url(url, self._normalisation): p for url, p in written.items() if p}
-        await self._plant(seeds, spelt)
+        priorities = {seed_url(url, self._normalisation): p for url, p in written.items() if p}
+        await self._plant(seeds, priorities)
         await self._plant_endpoints(endpoints)
 
     async def _plant(
         self, seeds: Sequence[tuple[str, LinkState]], priorities: Mapping[str, float] | None = None
     ) -> None:
-        """Put seeds in, and count them."""
+        """Add seeds to the frontier, and count them."""
         self._new_seeds += await self._session.intake.plant(seeds, self._queue, priorities)
         self._given_seeds += len(seeds)
 
     async def _plant_endpoints(self, endpoints: Sequence[str]) -> None:
-        """Put endpoints in: their descriptions, or what comes after one that was fetched before."""
+        """Add the first query of each endpoint, or the second if the first was sent before."""
         for endpoint in endpoints:
             before = self._new_seeds
             description, graphs = first_links(self._endpoints, endpoint)
@@ -131,7 +131,7 @@ class SeedPlanter:
                 self._new_seeds += await self._session.intake.put_queries([graphs], self._queue)
 
     def _log_waiting(self) -> None:
-        """Log the list on which seeds are awaited: it may stay empty by mistake."""
+        """Log which seed list the spider waits on: it may be the wrong one."""
         if url := self._settings.get("REDIS_URL"):
             place = f"the Redis at {public_address(str(url))}"
         else:
@@ -139,7 +139,7 @@ class SeedPlanter:
         self._logger.info("Waiting for seeds on the list %s of %s", self._key, place)
 
     async def _read_pages_again(self) -> None:
-        """Plant the pages of earlier runs when more of their links may be followed now."""
+        """Plant the pages of earlier runs if this run may follow more of their links."""
         frontier = self._session.frontier
         patterns = UrlPatterns.from_settings(self._settings)
         reach = Reach.of(self._scope_text, patterns)
@@ -161,11 +161,11 @@ class SeedPlanter:
         planted = await self._session.intake.revisit(due, self._queue)
         self._logger.info("%d documents and pages are due again", planted)
 
-    # -- seeds that come later
+    # -- later seeds
     async def plant_request(self, request: Request, *, own: bool = False) -> None:
         """Put the URL of a request into the frontier, as a seed.
 
-        ``own``: no page gave it, and it may name a private address.
+        ``own``: it comes from the user, not from a page, so its host may be private.
         """
         await self._tasks.guard(self._plant_request(request, own=own))
 
@@ -181,7 +181,7 @@ class SeedPlanter:
         await self._plant([(url, LinkState(index=dropped_index(request.url)))])
 
     async def plant_raw(self, raw: list[str]) -> None:
-        """Put entries of the seed list in, links that were handed over among them."""
+        """Plant entries of the seed list: seeds, and links that the other spider handed over."""
         planted: list[Planted] = []
         endpoints: list[str] = []
         for text in raw:
@@ -212,7 +212,7 @@ class SeedPlanter:
             except FrontierError:
                 raise
             except Exception as error:
-                # (a fault of ours: the entry must not come back for ever)
+                # a bug of ours: drop the entry, which would otherwise come back for ever
                 self._logger.error("seeds cannot be planted: %s: %s", type(error).__name__, error)
                 self._logger.debug("where it happened", exc_info=True)
         await self._session.frontier.seeds.done(self._key, raw)
@@ -220,7 +220,7 @@ class SeedPlanter:
 
     # -- the end
     async def until_over(self) -> None:
-        """Report that all seeds are planted, and wait until the crawl ends."""
+        """Report that the own seeds are planted, and wait until the crawl ends."""
         self._session.planted(self._queue)
         ends = [
             asyncio.create_task(event.wait()) for event in (self._session.finished, self._closed)
@@ -232,10 +232,10 @@ class SeedPlanter:
                 task.cancel()
 
     def _end(self) -> None:
-        """Warn when an earlier run of the crawl had all the seeds."""
+        """Warn if an earlier run of the crawl had all the seeds."""
         self._closed.set()
         if self._settings.getbool("SEMCRAWL_HARVEST"):
-            return  # (its summary says so)
+            return  # the summary of the harvest says so
         if self._given_seeds and not self._new_seeds and not self._session.requests:
             if url := self._settings.get("REDIS_URL"):
                 place = f"the Redis at {public_address(str(url))}"
@@ -250,7 +250,7 @@ class SeedPlanter:
 
 
 class BackgroundTasks:
-    """Runs coroutines of a spider; a frontier that is away ends its crawl with one line."""
+    """Runs coroutines of a spider; if the frontier fails, the crawl ends with one line."""
 
     def __init__(self, spider: Spider, session: CrawlSession) -> None:
         self._spider = spider
@@ -258,20 +258,20 @@ class BackgroundTasks:
         self._running: set[asyncio.Task[None]] = set()
 
     def start(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        """Run a coroutine beside the crawl."""
+        """Run a coroutine in the background."""
         task = asyncio.ensure_future(self.guard(coroutine))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
     async def guard(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        """Await a coroutine; end the crawl when the frontier fails."""
+        """Await a coroutine; end the crawl if the frontier fails."""
         try:
             await coroutine
         except FrontierError as error:
             self._session.fail_with(error, self._spider.logger)
 
     def pass_on(self, item: Any) -> None:
-        """Send an item to the pipelines that belongs to no response."""
+        """Send an item that belongs to no response to the pipelines."""
         self.start(self._pass_on(item))
 
     async def _pass_on(self, item: Any) -> None:
@@ -280,6 +280,6 @@ class BackgroundTasks:
             return
         slot = engine.scraper.slot
         await engine.scraper.start_itemproc_async(item, response=None)
-        # a scraper that closes waits until it is idle, but looks only when a response is done
+        # a closing scraper waits until it is idle, but checks that only after a response
         if slot.closing is not None and not slot.closing.called and slot.is_idle():
             slot.closing.callback(self._spider)

@@ -17,5 +17,5 @@ class RdfSpider(FocusedSpider):
     other = "html"
 
     def follows(self, page: Page) -> bool:
-        """Follow links inside RDF: that is what this spider is for."""
+        """Follow links inside RDF only."""
         return page.rdf

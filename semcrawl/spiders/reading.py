@@ -1,8 +1,8 @@
-"""Reading bodies for the spiders, off the reactor, with the options of the crawl.
+"""Reads bodies for the spiders, off the reactor, with the options of the crawl.
 
-Small bodies are read at once. Large ones in syntaxes that can be stopped at any statement are read
-in threads: their parsers release the interpreter often enough (``docs/rdf.md`` has the figures),
-and nothing is copied. All others are read in processes, which can be ended.
+Small bodies are read at once. Threads read large bodies in syntaxes that can be stopped after any
+statement: their parsers release the interpreter often enough (``docs/rdf.md`` has the figures), and
+nothing is copied. Processes, which can be killed, read all others.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from semcrawl.web.vocabulary import Kind, RdfFormat
 
 T = TypeVar("T")
 
-#: bytes that are decoded at a time
+#: bytes decoded at a time
 _PIECE = 1 << 20
-#: bytes of a page's quads that are looked through for links
-_LOOKED_THROUGH = 1 << 24
+#: bytes of a page's quads that are searched for links
+_SEARCHED = 1 << 24
 
-#: syntaxes that are read statement by statement, with a look at the clock in between
+#: syntaxes that are read statement by statement, with a check of the time after each
 _STOPPABLE = frozenset(
     {RdfFormat.N_TRIPLES, RdfFormat.N_QUADS, RdfFormat.TURTLE, RdfFormat.TRIG, RdfFormat.N3}
 )
@@ -48,15 +48,15 @@ _STOPPABLE = frozenset(
 
 @dataclass
 class Reader:
-    """Detects, reads and extracts with one crawl's options."""
+    """Detects types, reads bodies and extracts links with one crawl's options."""
 
     extraction: ExtractionOptions
     options: rdf.ReadOptions = field(default_factory=rdf.ReadOptions)
     #: bytes above which a document is read in a thread or a process
     thread_above: int = 262_144
-    #: without them threads read everything, and the limit of time holds between statements only
+    #: without processes, threads read everything, and time is limited between statements only
     processes: ReadingProcesses | None = None
-    #: bytes of JSON-LD above which it is read in a process
+    #: bytes above which JSON-LD is read in a process
     json_ld_above: int = 32_768
 
     @classmethod
@@ -65,7 +65,7 @@ class Reader:
     ) -> Self:
         """Read the settings; raise ``UsageError`` for wrong ones.
 
-        ``text``: characters of a page's text that are read.
+        ``text``: characters to read of a page's text.
         """
         options = read_options(settings, spool_folder(settings))
         count = settings.getint("SEMCRAWL_READ_PROCESSES")
@@ -101,9 +101,9 @@ class Reader:
         contexts: Mapping[str, bytes] | None = None,
         options: rdf.ReadOptions | None = None,
     ) -> rdf.Reading:
-        """Read an RDF document of the type that was detected, its links too.
+        """Read an RDF document of the detected type, with its links.
 
-        ``options`` stand for those of the crawl.
+        ``options`` replace those of the crawl.
         """
         work = partial(
             rdf.read,
@@ -120,7 +120,7 @@ class Reader:
             if isinstance(body, BodyFile):
                 if self.processes is not None and not stoppable:
                     return await self.processes.run(isolated.read_shared_file, work, file=body)
-                # nothing but ``read`` is asked of the file
+                # the stream has only ``read``, and the readers call nothing else
                 return await asyncio.to_thread(work, cast(IO[bytes], body.stream()))
             long = detection.format is RdfFormat.JSON_LD and len(body) > self.json_ld_above
             foreign = detection.format is RdfFormat.OWL_XML
@@ -154,9 +154,9 @@ class Reader:
         headers: Sequence[str] = (),
         known: Callable[[str], bool] | None = None,
     ) -> PageReading:
-        """Return what a page holds, without links to known URLs.
+        """Return links and text of a page, without links to ``known`` URLs.
 
-        Raises :class:`ReadingLost` for a page that cannot be parsed in time.
+        Raises :class:`ReadingLost` if the page cannot be parsed in time.
         """
         rest = (url, content_type or None, self.extraction, headers)
         if len(body) <= self.thread_above or self.processes is None:
@@ -167,7 +167,7 @@ class Reader:
         return replace(page, links=[link for link in page.links if not known(link.url)])
 
     async def content(self, body: bytes, content_type: str) -> PageContent:
-        """Return title, main text and language of a page; empty where that takes too long."""
+        """Return title, main text and language of a page; empty if that takes too long."""
         try:
             return await self._run(page_content, body, content_type or None)
         except ReadingLost:
@@ -180,7 +180,7 @@ class Reader:
         return await self._run(_digest, body, stoppable=True)
 
     async def decoded(self, body: BodyFile) -> BodyFile:
-        """Return a body on disk without its ``Content-Encoding``, if that can be undone."""
+        """Decode the ``Content-Encoding`` of a body on disk; return it as it is if that fails."""
         return await asyncio.to_thread(_decoded, body, self.options)
 
     def rdf_links(self, reading: rdf.Reading) -> list[Link]:
@@ -188,7 +188,7 @@ class Reader:
         return rdf.document_links(reading, self.extraction.normalisation)
 
     def catalogue_links(self, reading: rdf.Reading, url: str) -> list[Link]:
-        """Return what a catalogue in RDF leads to, addresses that it writes as texts among them."""
+        """Return the links of a catalogue in RDF, including addresses in literals."""
         properties = self.options.link_properties
         extraction = self.extraction
         return rdf.catalogue_links(
@@ -198,20 +198,20 @@ class Reader:
     async def run(
         self, work: Callable[..., T], body: bytes, *rest: object, always: bool = False
     ) -> T:
-        """Call pure work with a body: here if that is small, else in a process.
+        """Call a pure function with a body: here if the body is small, otherwise in a process.
 
-        ``always``: in a process, as what it calls may hang or die.
+        ``always``: in a process whatever the size, as the function may hang or crash.
         """
         return await self._run(work, body, *rest, always=always)
 
     def with_data_links(self, links: Sequence[Link], data: rdf.Reading, url: str) -> Sequence[Link]:
-        """Return the links of a page with those that its data name, each address once."""
+        """Return the links of a page together with those of its data, each address once."""
         wanted, limit = self.options.embedded_links, self.extraction.max_links
         if not wanted or not data.quads:
             return links
         if data.spool is not None:
             with data.spool.open("rb") as file:
-                lines = file.read(_LOOKED_THROUGH)
+                lines = file.read(_SEARCHED)
         else:
             lines = data.nquads
         found = rdf.data_links(lines, url, wanted, self.extraction.normalisation, limit)
@@ -225,7 +225,7 @@ class Reader:
         always: bool = False,
         stoppable: bool = False,
     ) -> T:
-        """Call ``work`` with a body: here if that is small, else elsewhere."""
+        """Call ``work`` with a body: here if the body is small, or in a thread or a process."""
         if not always and len(body) <= self.thread_above:
             return work(body, *rest)
         if stoppable or self.processes is None:
@@ -249,9 +249,9 @@ def _digest_of_file(body: BodyFile) -> str:
 
 
 def _decoded(body: BodyFile, options: rdf.ReadOptions) -> BodyFile:
-    """Unpack a body as its ``Content-Encoding`` says, within the limits of reading.
+    """Decode a body's ``Content-Encoding``, within the limits of reading.
 
-    A body that is not packed so, or not whole, is returned as it is.
+    A body in another encoding, or a damaged one, is returned as it is.
     """
     kind = coding_of(b",".join(body.codings).decode("latin-1"))
     budget = Budget(options)
@@ -263,7 +263,7 @@ def _decoded(body: BodyFile, options: rdf.ReadOptions) -> BodyFile:
         content = unpacked(packed, kind, budget)
         while piece := content.read(_PIECE):
             plain.write(piece)
-    except ImportError:  # the package for zstd
+    except ImportError:  # the package for zstd is missing
         plain.close()
         return body
     if content.fault or packed.fault:
@@ -273,6 +273,6 @@ def _decoded(body: BodyFile, options: rdf.ReadOptions) -> BodyFile:
 
 
 def discard(reading: rdf.Reading) -> None:
-    """Remove the file of a reading that goes to no pipeline."""
+    """Delete the file of a reading that no pipeline gets."""
     if reading.spool is not None:
         reading.spool.unlink(missing_ok=True)

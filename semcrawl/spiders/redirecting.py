@@ -1,4 +1,4 @@
-"""Links that lead to another address: redirects, and names of folders without their slash."""
+"""Follows redirects, and foresees those that add a slash to the name of a folder."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from semcrawl.web.urls import Normalisation, dropped_index, extension_of, resolv
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 #: statuses that servers give for a folder without an index
 _NO_FOLDER = frozenset({403, 404})
-#: there is nothing at an address
+#: statuses of addresses that do not exist
 _DEAD = (404, 410)
-#: status of a redirect that was foreseen
+#: status of a foreseen redirect
 _MOVED = 301
-#: a scheme and host, the folder, and a name without a query
+#: scheme and host, folder, and a name without a query
 _BARE = re.compile(r"(https?://[^/?#]+)(/(?:[^/?#]*/)*)([^/?#]+)\Z")
 _DIGITS = re.compile(r"\d+")
-#: added slashes from which on they are foreseen: in a place, and on a host for its other places
+#: added slashes after which further ones are foreseen: in the same place; in new places of the host
 _ENOUGH_OF_PLACE, _ENOUGH_OF_HOST = 2, 4
-#: added slashes that make up for one that was not
+#: added slashes that outweigh one address to which none was added
 _OUTWEIGHS = 4
-#: links of a place that led nowhere by either address, from which on one address is enough
+#: links of a place, dead with and without a slash, after which one address is tried for the others
 _ENOUGH_DEAD = 3
-#: places and hosts that are remembered
+#: most places and hosts remembered
 _MOST_PLACES = 10_000
 
 
 def is_redirect(response: Response) -> bool:
-    """Whether a response says where to go instead."""
+    """Whether a response is a redirect with a ``Location``."""
     return response.status in _REDIRECTS and bool(header(response, b"Location"))
 
 
 class Redirects:
     """Puts a redirect's target into the frontier, in the link's place.
 
-    ``REDIRECT_ENABLED`` and ``REDIRECT_MAX_TIMES`` hold. Where a server does nothing but add a
-    slash to the names of folders, the folder is asked for at once (``SEMCRAWL_FORESEE_SLASHES``).
+    ``REDIRECT_ENABLED`` and ``REDIRECT_MAX_TIMES`` hold. Where a server only adds a slash to names
+    of folders, the crawl fetches the folder at once (``SEMCRAWL_FORESEE_SLASHES``).
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Redirects:
         normalisation: Normalisation,
         queue: str,
     ) -> None:
-        """Read the settings; outcomes of redirects are learned for ``queue``."""
+        """Read the settings; ``queue`` is the spider's, whose outcomes this reports."""
         self._enabled = settings.getbool("REDIRECT_ENABLED")
         self._most = settings.getint("REDIRECT_MAX_TIMES")
         foresees = settings.getbool("SEMCRAWL_FORESEE_SLASHES")
@@ -67,9 +67,9 @@ class Redirects:
         self._queue = queue
 
     def foreseen(self, attempt: Attempt) -> str:
-        """Return the folder that a link's server will surely redirect it to; empty if none.
+        """Return the folder that a link will surely be redirected to; empty if that is unsure.
 
-        Seeds, re-visits and links labelled R are asked for as they are.
+        Seeds, re-visits and links labelled R are fetched as they are.
         """
         if not self._foresees:
             return ""
@@ -80,7 +80,7 @@ class Redirects:
         return self._slashes.foreseen(attempt.url)
 
     async def go_ahead(self, attempt: Attempt, target: str) -> list[FetchRecord]:
-        """Put the folder that a link will be redirected to in the link's place: no record."""
+        """Put the foreseen folder in the link's place, without a record."""
         await self._session.frontier.not_sent([attempt.lease])
         state = replace(attempt.link_state, redirects=(attempt.url,), foreseen=True)
         if not await self._session.intake.follow_redirect(attempt.lease, target, state):
@@ -89,7 +89,7 @@ class Redirects:
         return []
 
     def note_folder(self, attempt: Attempt, *, added: bool) -> None:
-        """Learn from a response whether a link led to a folder by another address."""
+        """Learn from a response whether a slash is ``added`` to a link's address."""
         state = attempt.link_state
         if not self._foresees:
             return
@@ -97,19 +97,19 @@ class Redirects:
             self._slashes.note(state.redirects[-1], added=added)
         elif not state.redirects:
             self._slashes.note(attempt.url, added=added)
-        elif state.redirects[-1] == attempt.url + "/":  # asked for by its own address after all
+        elif state.redirects[-1] == attempt.url + "/":  # a wrong guess: its own address exists
             self._slashes.note(attempt.url, added=False)
 
     def note_dead(self, attempt: Attempt, status: int) -> None:
-        """Note a link that is dead by its own address, after that of its folder was."""
+        """Note a link that is dead, with a slash and now without."""
         before = attempt.link_state.redirects
         if status in _DEAD and before and before[-1] == attempt.url + "/":
             self._slashes.note_dead(attempt.url)
 
     async def ask_as_linked(self, attempt: Attempt, status: int = 0) -> bool:
-        """Put a link that was taken for a folder back by its own address; whether it was put.
+        """Put a link that was wrongly taken for a folder back; return whether it was put back.
 
-        Where links of a place are dead by both addresses (404 or 410), one address is enough.
+        In a place whose links are dead with and without a slash, a dead folder is enough.
         """
         state = attempt.link_state
         if not state.foreseen:
@@ -122,9 +122,9 @@ class Redirects:
         return True
 
     async def ask_by_name(self, attempt: Attempt, status: int) -> bool:
-        """Put the index of a folder in that has nothing at its own address; whether it was put.
+        """Add the index file of a folder that has no page; return whether that is new.
 
-        The link named that index; file stores know names and no folders.
+        The link named that file, which normalisation dropped. File stores have files, no folders.
         """
         state = attempt.link_state
         if not state.index or status not in _NO_FOLDER or not attempt.url.endswith("/"):
@@ -145,8 +145,8 @@ class Redirects:
             await self.ask_as_linked(attempt)
             return record
         if target == attempt.url:
-            # (normalised, they are the same; the server tells them apart: an index of the folder,
-            # or a query with empty variables)
+            # normalisation makes them equal, but the server does not: the target names an index
+            # file, or has a query with empty variables
             target = resolve(attempt.url, location, Normalisation(exact=True))
         problem = ""
         if target is None:
@@ -179,38 +179,38 @@ class Redirects:
         return record
 
     async def arrived(self, attempt: Attempt, url: str) -> None:
-        """Take the site that a seed's redirects end on into the scope."""
+        """Take the site that a seed's redirects lead to into the scope."""
         scope = self._policy.scope
         if is_seed(attempt) and scope.lets_seed_go(url):
-            # (the user did not name the host: it may not be private)
+            # not as named: the user did not write this host, so it must not be private
             await self._session.intake.add_roots(scope.roots_of(url))
 
 
 @dataclass(slots=True)
 class _Count:
-    """How often a slash was added in a place, and how often not."""
+    """How often servers added a slash in a place, and how often not."""
 
     added: int = 0
-    left: int = 0
-    #: links that led nowhere by either address, since one led somewhere by its own
+    not_added: int = 0
+    #: links that were dead with and without a slash, since the last ``not_added``
     dead: int = 0
 
     def exceeds(self, enough: int) -> bool:
         """Whether enough answers speak for a slash."""
-        return self.added >= enough + _OUTWEIGHS * self.left
+        return self.added >= enough + _OUTWEIGHS * self.not_added
 
 
 class FolderSlashes:
-    """Learns on which parts of which hosts addresses without a slash are redirected to one.
+    """Learns where servers redirect addresses without a slash to the same address with one.
 
-    A *place* is a folder; runs of digits in its name make no difference.
+    A *place* is the folder of an address; different numbers in its path make no difference.
     """
 
     def __init__(self) -> None:
         self._counts: dict[str, _Count] = {}
 
     def note(self, url: str, *, added: bool) -> None:
-        """Note whether an address turned out to be that of a folder."""
+        """Note whether the server added a slash to an address."""
         parts = _bare(url)
         if parts is None:
             return
@@ -221,25 +221,26 @@ class FolderSlashes:
             if added:
                 count.added += 1
             else:
-                count.left += 1
+                count.not_added += 1
                 count.dead = 0
 
     def note_dead(self, url: str) -> None:
-        """Note that there is nothing, neither at an address nor at that of its folder."""
+        """Note an address that is dead with and without a slash."""
         if (parts := _bare(url)) and (count := self._counts.get(_place(parts))):
             count.dead += 1
 
     def is_dead(self, url: str) -> bool:
-        """Whether an address is probably dead, as its folder does not exist.
+        """Whether an address whose folder is dead is probably dead as well.
 
-        Several links of its place were dead by both addresses, and none led to a page.
+        That is so if several links of its place were dead with and without a slash, and none
+        worked without.
         """
         parts = _bare(url)
         count = self._counts.get(_place(parts)) if parts else None
-        return count is not None and count.dead >= _ENOUGH_DEAD and not count.left
+        return count is not None and count.dead >= _ENOUGH_DEAD and not count.not_added
 
     def foreseen(self, url: str) -> str:
-        """Return the address that a URL will be redirected to; empty if that is not known."""
+        """Return the address with a slash that a URL will be redirected to; empty if unsure."""
         parts = _bare(url)
         if parts is None:
             return ""
@@ -253,7 +254,7 @@ class FolderSlashes:
 
 
 def _bare(url: str) -> re.Match[str] | None:
-    """Take an address apart that has neither slash nor extension nor query."""
+    """Split an address that has no final slash, no extension and no query; ``None`` for others."""
     parts = _BARE.match(url)
     return parts if parts and not extension_of(parts[3]) else None
 

@@ -1,4 +1,4 @@
-"""Items made of an attempt and of the reading of its body."""
+"""Makes items from an attempt and the reading of its body."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from semcrawl.rdf import Reading
 from semcrawl.web.bodies import body_file
 from semcrawl.web.vocabulary import Kind
 
-#: note of a record whose data may not be kept
+#: error text of a record whose data may not be kept
 NOT_KEPT = "it asks robots to keep no copy"
-#: longest text about errors in a record (characters)
+#: most characters of a record's text about errors
 MAX_TEXT = 300
 
 
 def document_of(attempt: Attempt, response: Response, reading: Reading) -> RdfDocument:
-    """Return the item of the quads that a body gave."""
+    """Return the item for the quads of a body."""
     syntax = EMBEDDED if reading.embedded else str(reading.detection.format or "")
     return RdfDocument(
         url=attempt.url,
@@ -59,7 +59,7 @@ def document_of(attempt: Attempt, response: Response, reading: Reading) -> RdfDo
 
 
 def file_of(attempt: Attempt, response: Response) -> FetchedFile:
-    """Return the item of a body that is kept as it is."""
+    """Return the item for a body that is kept as it is."""
     return FetchedFile(
         url=attempt.url,
         body=response.body,
@@ -74,7 +74,7 @@ def file_of(attempt: Attempt, response: Response) -> FetchedFile:
 
 
 def record_of(attempt: Attempt, response: Response, reading: Reading) -> FetchRecord:
-    """Return the record of an RDF document that was read."""
+    """Return the record of an RDF document; a parse error if it gave no quads."""
     lost = reading.error_count > 0 and reading.quads == 0
     outcome = FetchOutcome.PARSE_ERROR if lost else FetchOutcome.FETCHED_RDF
     record = attempt.record(outcome, response)
@@ -85,7 +85,7 @@ def record_of(attempt: Attempt, response: Response, reading: Reading) -> FetchRe
 
 
 def record_of_unsent(link: WaitingLink, reason: str) -> FetchRecord:
-    """Return the record of a link that is kept aside as its host was down for long."""
+    """Return the record of a link that is set aside because its host was down for long."""
     state = LinkState.unpack(link.entry)
     return FetchRecord(
         link.entry.url,
@@ -109,7 +109,7 @@ def topic_page_of(
     record: FetchRecord,
     about: str,
 ) -> TopicPage:
-    """Return the item of a page that is kept; ``about``: the topic, as the user gave it."""
+    """Return the item for a page that is kept; ``about``: the topic, as the user gave it."""
     return TopicPage(
         url=attempt.url,
         title=content.title,
@@ -133,7 +133,7 @@ def topic_page_of(
 
 
 def errors_of(reading: Reading) -> str:
-    """Return in one line how many errors there were, and the first of them."""
+    """Return one line with the number of errors and the first of them."""
     if not reading.error_count:
         return ""
     text = f"{reading.error_count} error(s)"
@@ -145,5 +145,5 @@ def errors_of(reading: Reading) -> str:
 
 
 def saved_name_of(response: Response) -> str:
-    """Return the file name that a response asks to be saved under; empty if none."""
+    """Return the file name of the ``Content-Disposition`` header; empty if there is none."""
     return saved_name(header(response, b"Content-Disposition"))

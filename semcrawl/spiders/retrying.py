@@ -1,4 +1,4 @@
-"""Links that are tried again: after what delay, and how often."""
+"""Gives links back for another try: how often, and after which delay."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from semcrawl.crawl.failures import NameMissingError
 from semcrawl.crawl.healthsigns import Fate
 from semcrawl.crawl.session import CrawlSession
 
-#: seconds before the first retry; doubled for each further one
+#: seconds before the first retry; doubled for each further retry
 _RETRY_DELAY = 2.0
 
 
 def retry_after(value: str) -> float | None:
-    """Return the seconds that a ``Retry-After`` header asks for (RFC 9110, section 10.2.3).
+    """Return the seconds of a ``Retry-After`` header (RFC 9110, section 10.2.3).
 
-    It names seconds or a date; ``None`` when it names neither.
+    The header names seconds or a date; ``None`` if it names neither.
     """
     text = value.strip()
     if text.isascii() and text.isdecimal():
         return float(text[:12])
     try:
         date = parsedate_to_datetime(text)
-        if date.tzinfo is None:  # the oldest form of dates names none; all are in GMT
+        if date.tzinfo is None:  # the oldest form of HTTP dates names no zone; all are in GMT
             date = date.replace(tzinfo=UTC)
         return max(0.0, date.timestamp() - time.time())
     except (ValueError, TypeError, OverflowError, OSError):
@@ -45,18 +45,18 @@ class Retries:
     def __init__(self, spider: Spider, session: CrawlSession) -> None:
         """Read Scrapy's settings for retries; its stats count them for ``spider``."""
         settings = spider.settings
-        #: statuses that may pass
+        #: statuses of passing failures
         self.codes = frozenset(int(code) for code in settings.getlist("RETRY_HTTP_CODES"))
-        #: how often a link is tried again
+        #: most retries of a link
         self.times = settings.getint("RETRY_TIMES") if settings.getbool("RETRY_ENABLED") else 0
         self._longest_wait = settings.getfloat("SEMCRAWL_MAX_RETRY_AFTER")
         self._spider = spider
         self._session = session
 
     async def after_response(self, attempt: Attempt, response: Response) -> bool:
-        """Give a link back when its server allows another try soon enough; whether it went back.
+        """Give a link back if its server allows another try soon; return whether it went back.
 
-        A server that is asked too much gets a rest from all requests.
+        After 429 the host rests from all requests.
         """
         if response.status not in self.codes:
             return False
@@ -70,9 +70,9 @@ class Retries:
         return await self.again(attempt, f"status {response.status}", wait or 0.0)
 
     async def after_failure(self, attempt: Attempt, failure: Failure, reason: str) -> bool:
-        """Give a link that got no answer back, if it may be tried again; whether nothing is lost.
+        """Give a link without an answer back; return false if it has failed for good.
 
-        Where its host, or our own network, is to blame, it may however often it was tried.
+        If its host or our own network is at fault, it may be tried again however often it was.
         """
         health, lease = self._session.health, attempt.lease
         causes = (failure.value, getattr(failure.value, "__cause__", None))
@@ -82,8 +82,8 @@ class Retries:
             return True
         if fate is Fate.OVER:
             return False
-        if forgiven := health.pop_uncounted(attempt.url):
-            tries = max(0, attempt.link_state.retries - forgiven)
+        if uncounted := health.pop_uncounted(attempt.url):
+            tries = max(0, attempt.link_state.retries - uncounted)
             attempt.link_state = replace(attempt.link_state, retries=tries)
         if fate is Fate.USUAL:
             if await self.again(attempt, reason):
@@ -94,7 +94,7 @@ class Retries:
         return True
 
     async def again(self, attempt: Attempt, reason: str, wait: float = 0.0) -> bool:
-        """Give a link back for another try, if it may have one, after ``wait`` seconds or more."""
+        """Give a link back for a try after at least ``wait`` seconds; return whether it may."""
         request = Request(attempt.url, meta={"retry_times": attempt.link_state.retries})
         again = get_retry_request(
             request, spider=self._spider, reason=reason, max_retry_times=self.times

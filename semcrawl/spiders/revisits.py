@@ -1,4 +1,4 @@
-"""Documents and pages of earlier runs that are asked for again."""
+"""Finds documents and pages of earlier runs that are due for a re-visit."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from semcrawl.pipelines.files import kept_files
 from semcrawl.relevance import Label
 from semcrawl.web.vocabulary import FoundBy
 
-#: scopes of which each holds those before it
+#: scopes, each of which includes the one before
 _ORDER = ("site", "parent", "any")
-#: priority above that of any document
+#: a priority above that of any document
 _FIRST = 1e15
-#: characters of a digest by which two contents differ
+#: characters of a digest that are compared
 _DIGEST = 16
 
 
@@ -42,7 +42,7 @@ class Reach:
 
     @classmethod
     def of(cls, scope: str, patterns: UrlPatterns) -> Self:
-        """Return the reach of a run."""
+        """Make the reach of a run."""
         include, exclude = (
             tuple(sorted({pattern.text for pattern in each}))
             for each in (patterns.include, patterns.exclude)
@@ -51,7 +51,7 @@ class Reach:
 
     @classmethod
     def load(cls, data: bytes | None) -> Self:
-        """Read the reach of an earlier run; the default where it left none."""
+        """Read the reach of an earlier run; the default if it left none."""
         try:
             found = json.loads(data or b"{}")
             lists = (tuple(map(str, found.get(name, ()))) for name in ("include", "exclude"))
@@ -60,11 +60,11 @@ class Reach:
             return cls()
 
     def dump(self) -> bytes:
-        """Return the bytes that later runs load."""
+        """Return the bytes that :meth:`load` reads."""
         return json.dumps(asdict(self)).encode()
 
     def exceeds(self, before: Reach) -> bool:
-        """Whether a link that was left out before may be followed now."""
+        """Whether this run may follow links that an earlier one left out."""
         if self.scope != before.scope:
             known = self.scope in _ORDER and before.scope in _ORDER
             if not known or _ORDER.index(self.scope) > _ORDER.index(before.scope):
@@ -75,9 +75,9 @@ class Reach:
 
 
 def fetched_pages(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
-    """Return the pages of the job folder for another reading, those near the seeds first.
+    """Return the pages of the job folder, to be read again, those near the seeds first.
 
-    They have no validators: their links are wanted, changed or not.
+    They have no validators, as their links are needed even if they have not changed.
     """
     folder = job_path(settings)
     own = settings.get("SEMCRAWL_METADATA_URL")
@@ -88,10 +88,10 @@ def fetched_pages(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
     )
     with opened(own or crawl_db_url(folder)) as engine, engine.connect() as connection:
         found = {row.final_url: row for row in connection.execute(query)}
-    return [(url, -float(row.depth), _memo_of_page(row)) for url, row in found.items()]
+    return [(url, -float(row.depth), _state_of_page(row)) for url, row in found.items()]
 
 
-def _memo_of_page(row: Any) -> LinkState:
+def _state_of_page(row: Any) -> LinkState:
     return LinkState(row.parent_url, row.depth, Label.read(row.label), revisit=True)
 
 
@@ -104,19 +104,19 @@ def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
         settings.get("SEMCRAWL_REVISIT_POLICY"), settings.getfloat("SEMCRAWL_REVISIT_INTERVAL")
     )
     url = settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(job_folder(settings))
-    # (files are kept, and due again, for their media types only)
+    # files are targets, and due again, only by their media types
     targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
     files = kept_files(job_folder(settings)) if targets.media_types else {}
     images = targets.images
     broken = broken_images(job_folder(settings)) if images else ()
     due = due_revisits(url, options, time.time(), files, images=images, broken=broken)
-    return [(one.url, one.priority, _memo_of_visit(one)) for one in due]
+    return [(one.url, one.priority, _state_of_visit(one)) for one in due]
 
 
 def known_sitemaps(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
-    """Return the sitemaps of earlier runs for another reading, before all documents.
+    """Return the sitemaps of earlier runs, to be read again before all documents.
 
-    They have no validators: what they say of other addresses is wanted, changed or not. Raises as
+    They have no validators, as their dates are needed even if they have not changed. Raises as
     :func:`due_links` does.
     """
     url = settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(job_folder(settings))
@@ -131,11 +131,11 @@ def known_sitemaps(settings: BaseSettings) -> list[tuple[str, float, LinkState]]
 
 
 def _rules(text: str) -> tuple[str, ...]:
-    """Return the rules of a sitemap that was there."""
+    """Return the rules of a sitemap, which is no longer a guess."""
     return (SITEMAP, *(word for word in text.split() if word not in (SITEMAP, GUESS)))
 
 
-def _memo_of_visit(due: Revisit) -> LinkState:
+def _state_of_visit(due: Revisit) -> LinkState:
     known = due.visited
     return LinkState(
         parent=known.parent_url,

@@ -1,4 +1,4 @@
-"""Seeds: from the command line, from a file, from a Redis list; and links handed over."""
+"""Reads seeds from the command line, a file or a seed list; reads and writes handed-over links."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from semcrawl.web.charsets import text_of
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, normalise
 
 _LINK_TEXTS = tuple(f.name for f in fields(Link) if f.name not in ("url", "position", "found_by"))
-#: a host name with a dot, or this machine, perhaps with a port
+#: a host name with a dot, or ``localhost``, perhaps with a port
 _HOST = re.compile(r"(?:(?:[^\s.:@/\\]+\.)+[^\W\d_][^\s.:@/\\]*|localhost)(?::\d+)?")
-#: a number, which no URL is
+#: a number
 _PRIORITY = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
-#: an address with a user, and perhaps a password
+#: an address with a user, perhaps with a password
 _USER = re.compile(r"[^/?#]*//[^/?#]*@")
 _SEPARATOR = re.compile(r"[,\s]+(?=[A-Za-z][A-Za-z0-9+.-]*:)|\s+")
 
 
 def read_seeds(text: str, options: Normalisation = DEFAULT_NORMALISATION) -> list[str]:
-    """Read seeds as :func:`read_priorities` does; return their URLs alone."""
+    """Read seeds as :func:`read_priorities` does; return only their URLs."""
     return list(read_priorities(text, options))
 
 
 def read_priorities(text: str, options: Normalisation = DEFAULT_NORMALISATION) -> dict[str, float]:
     """Read ``URL,URL`` or ``@file`` (one URL a line, ``#`` comments); return normalised URLs.
 
-    ``@-`` is standard input. A number behind a URL is its priority: larger first, 0 where there is
-    none.
+    ``@-`` is standard input. A number after a URL is its priority; the largest comes first, and
+    the default is 0.
 
-    Raises ``UsageError`` for a file that cannot be read or is empty, and for what is no http(s)
+    Raises ``UsageError`` for a file that is unreadable or empty, and for text that is no http(s)
     URL.
     """
     seeds: dict[str, float] = {}
@@ -65,7 +65,7 @@ def read_priorities(text: str, options: Normalisation = DEFAULT_NORMALISATION) -
 
 
 def _take(parts: Sequence[str], seeds: dict[str, float], options: Normalisation) -> None:
-    """Take in URLs, each perhaps with its priority behind it."""
+    """Add URLs to ``seeds``, each perhaps followed by its priority."""
     last = ""
     for part in parts:
         if last and _PRIORITY.fullmatch(part):
@@ -82,7 +82,7 @@ def _read_lines(path: Path) -> list[str]:
 
 
 def seed_list(pattern: str, spider: str) -> str:
-    """Name of the Redis list that a spider's seeds wait on, by ``REDIS_START_URLS_KEY``."""
+    """Return the name of a spider's seed list, from the pattern ``REDIS_START_URLS_KEY``."""
     try:
         return pattern % {"name": spider}
     except (TypeError, ValueError, KeyError):
@@ -90,9 +90,9 @@ def seed_list(pattern: str, spider: str) -> str:
 
 
 def seed_url(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str:
-    """Normalise a seed; raise ``UsageError`` when it is no http(s) URL.
+    """Normalise a seed; raise ``UsageError`` if it is no http(s) URL.
 
-    One that names a SPARQL endpoint (``sparql+https://…``) keeps its path and query.
+    The URL of a SPARQL endpoint (``sparql+https://…``) keeps its path and query.
     """
     if endpoint := endpoint_of_seed(url):
         seed = normalise(endpoint, replace(options, exact=True))
@@ -110,7 +110,7 @@ def seed_url(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str:
 
 
 def _meant(text: str) -> str:
-    """Say what may be meant: a file there is, or a host without a scheme."""
+    """Suggest what the user may have meant: an existing file, or a host without a scheme."""
     with contextlib.suppress(OSError, ValueError):
         if Path(text).is_file():
             return (
@@ -126,12 +126,12 @@ def _meant(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """One entry of a seed list: a bare seed, or a link handed over with its page."""
+    """An entry of a seed list: a seed, or a link that the other spider handed over."""
 
     link: Link
-    #: the page that the link was found on; ``None`` for seeds proper
+    #: page of the link; ``None`` for a seed
     page: Page | None = None
-    #: pay-level domains of the crawl that handed it over
+    #: roots of the crawl that handed the link over
     roots: tuple[str, ...] = ()
     barren: int = 0
 
@@ -139,7 +139,7 @@ class Planted:
 def hand_over(
     page: Page, links: Iterable[Link], roots: Iterable[str], barren: int = 0
 ) -> list[str]:
-    """Write links for the other spider's list, in scrapy-redis's form with the rest in ``meta``."""
+    """Return entries for the other spider's list, as scrapy-redis writes them, with ``meta``."""
     known = sorted(roots)
     entries = []
     for link in links:
@@ -166,7 +166,7 @@ def hand_over(
 def read_planted(raw: str, options: Normalisation = DEFAULT_NORMALISATION) -> Planted:
     """Read an entry of a seed list: a bare URL, or JSON ``{"url": …, "meta": {…}}``.
 
-    Raises ``UsageError`` when it is neither.
+    Raises ``UsageError`` for anything else.
     """
     text = raw.strip()
     if not text.startswith("{"):
@@ -176,7 +176,7 @@ def read_planted(raw: str, options: Normalisation = DEFAULT_NORMALISATION) -> Pl
         meta = data.get("meta") or {}
         url, index = seed_url(str(data["url"]), options), dropped_index(str(data["url"]))
         parent = meta.get("parent")
-        _ = urlsplit(str(parent or "")).port  # strategies will take it apart
+        _ = urlsplit(str(parent or "")).port  # strategies split it: an error must show here
         texts = meta.get("link") or {}
         link_texts: dict[str, Any] = {
             name: str(texts[name])[:1000] for name in _LINK_TEXTS if name in texts
@@ -195,7 +195,7 @@ def read_planted(raw: str, options: Normalisation = DEFAULT_NORMALISATION) -> Pl
 
 
 def by_page(planted: Sequence[Planted]) -> dict[tuple[Page | None, int], list[Link]]:
-    """Sort what was planted by the page it comes from, in order."""
+    """Group entries by their page, in order."""
     pages: dict[tuple[Page | None, int], list[Link]] = {}
     for one in planted:
         pages.setdefault((one.page, one.barren), []).append(one.link)

@@ -1,4 +1,4 @@
-"""Sitemaps of the hosts of a crawl: found, read, and their entries put in by batches."""
+"""Finds the sitemaps of hosts, reads them, and adds their links in batches."""
 
 from __future__ import annotations
 
@@ -42,36 +42,38 @@ from semcrawl.web.bodies import BodyFile, body_file
 from semcrawl.web.hosts import host_of, netloc_of, origin_of
 from semcrawl.web.urls import Normalisation, resolve
 
-#: beginning of a body that is a sitemap, whatever linked to it
+#: root element of a sitemap
 _ROOT = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>/]")
+#: bytes of a body in which the root element is looked for
 _HEAD = 2048
-#: bodies above are read in a thread (bytes)
+#: bytes above which a body is read in a thread
 _LARGE = 1 << 16
-#: new links of a turn that are enough, if there are more shapes
+#: new links after which a turn ends, even if it has not reached all shapes
 _ENOUGH = 400
-#: word of a link's rules that names another host whose robots.txt names the sitemap
+#: prefix, in a link's rules, of another host whose robots.txt names the sitemap
 _OF = "of:"
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A sitemap as it was read, with its links in order."""
+    """The content of a sitemap, with its links in order."""
 
     file: SitemapFile
     shelves: Sequence[Shelf]
     faults: Sequence[str]
     entries: int
-    #: the latest moments at which addresses may have changed
+    #: the latest times at which addresses may have changed
     latest: dict[str, int]
 
 
 class Sitemaps:
-    """Finds the sitemaps of hosts, reads them, and puts their entries into the frontier.
+    """Finds the sitemaps of hosts, reads them, and puts their links into the frontier.
 
-    A host's sitemaps are those that its robots.txt names, else ``/sitemap.xml`` on hosts that seeds
-    name. Each is a link with a record of its own, asked for when its host has nothing else, or gave
-    some answers. Then it waits once more, for the links that it lists: they are kept in the
-    frontier's blobs, and go in by turns (:mod:`semcrawl.sources.listing`).
+    A host's sitemaps are those that its robots.txt names, or else ``/sitemap.xml`` if a seed names
+    the host. Each sitemap is a link with a record of its own. It is fetched when nothing else of
+    its host waits, or when its host has given some answers. Then it waits again and stands for its
+    links: these are kept in the frontier's blobs and added in turns
+    (:mod:`semcrawl.sources.listing`).
     """
 
     def __init__(
@@ -85,7 +87,7 @@ class Sitemaps:
         normalisation: Normalisation,
         dates: SitemapDates,
     ) -> None:
-        """Put links into ``queue`` by way of the spider's ``feed``."""
+        """Add links to ``queue`` through the spider's ``feed``."""
         self._session = session
         self._feed = feed
         self._endpoints = endpoints
@@ -94,20 +96,21 @@ class Sitemaps:
         self._queue = queue
         self._normalisation = normalisation
         self.dates = dates
-        #: origin → how many answers its sitemaps wait for, and their group; none: it has none
+        #: by origin, the number of answers that its sitemaps wait for, and their group, which is
+        #: empty if there are none
         self._sought: dict[str, tuple[int, str]] = {}
-        #: sitemaps read of each host
+        #: number of sitemaps read, by host
         self._of_host: Counter[str] = Counter()
         self._untried = UntriedShapes()
         self._lists = KeptLists(session.frontier.blobs)
-        #: places in lists that were gone on from
+        #: places in lists from which more links were added
         self._passed: set[Place] = set()
 
     @classmethod
     def of_spider(
         cls, spider: Any, session: CrawlSession, feed: LinkFeed, endpoints: EndpointReader
     ) -> Self:
-        """Make the part of a spider; one that follows no pages uses no sitemaps."""
+        """Make the sitemaps of a spider; a spider that follows no pages uses none."""
         rules = SitemapRules.from_settings(spider.settings)
         if not spider.follows(Page("")):
             rules = replace(rules, use=SitemapUse.NEVER)
@@ -123,7 +126,7 @@ class Sitemaps:
 
     # -- finding
     async def note_answer(self, url: str) -> None:
-        """Take in that a link's host answered: it may be time for its sitemaps, or their links."""
+        """Note an answer of a host; add its sitemaps, or some of their links, if they are due."""
         if not self.on:
             return
         origin = origin_of(url)
@@ -139,7 +142,7 @@ class Sitemaps:
             await self._session.frontier.set_values({group: SOON})
 
     async def _look_up(self, url: str, origin: str) -> None:
-        """Put the sitemaps of a host in, to wait until it has nothing else to ask for."""
+        """Add the sitemaps of a host, to wait until nothing else of it does."""
         if not self._feed.policy.scope.inside(url):
             return
         robots, after = f"{origin}/robots.txt", NAMED_AFTER
@@ -166,24 +169,24 @@ class Sitemaps:
 
     # -- reading
     def expects(self, attempt: Attempt, head: bytes) -> bool:
-        """Whether a link's body, of which this is the beginning, is to be read as a sitemap."""
+        """Whether to read a link's body, which begins with ``head``, as a sitemap."""
         if not self.on:
             return False
         by_name = is_seed(attempt) and is_sitemap_name(attempt.link_url)
         return attempt.link_state.is_sitemap or by_name or bool(_ROOT.search(head[:_HEAD]))
 
     def refusal(self, attempt: Attempt) -> str:
-        """Say why a sitemap is not to be asked for; empty if it is."""
+        """Say why a sitemap is not fetched; empty if it is."""
         return self._why_enough(netloc_of(attempt.url)) if attempt.link_state.is_sitemap else ""
 
     def _why_enough(self, host: str) -> str:
-        """Say that no more sitemaps of a host are read; empty if some are."""
+        """Say that enough sitemaps of a host were read; empty if they were not."""
         if self._of_host[host] < self._rules.most:
             return ""
         return f"{self._rules.most} sitemaps of its host were read already"
 
     async def read(self, attempt: Attempt, response: Response) -> list[FetchRecord] | None:
-        """Read a sitemap and put its entries in; ``None`` for what is none after all."""
+        """Read a sitemap and keep its links; ``None`` if it turns out to be none."""
         state, host = attempt.link_state, netloc_of(attempt.url)
         if reason := self._why_enough(host):
             record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
@@ -221,28 +224,28 @@ class Sitemaps:
         return [record]
 
     def _hosts(self, attempt: Attempt) -> frozenset[str]:
-        """Return the hosts whose addresses a sitemap may list: its own, and who names it."""
+        """Return the hosts whose addresses a sitemap may list: its own, and hosts that name it."""
         rules = attempt.link_state.rules
         others = [word.removeprefix(_OF) for word in rules if word.startswith(_OF)]
         own = [netloc_of(url) for url in (attempt.url, attempt.link_url)]
         return frozenset(_bare(host) for host in (*own, *others))
 
     async def _wait_again(self, attempt: Attempt, turn: str) -> None:
-        """Put a sitemap back in: it stands for the links that it lists."""
+        """Put a sitemap back into the frontier, where it stands for its links."""
         attempt.link_state = replace(attempt.link_state, turn=turn, retries=0)
         await self._session.retry(waiting_last(attempt.lease), attempt.link_state, 0.0)
 
     # -- links of lists, and links that need no request
     def instead(self, attempt: Attempt) -> Coroutine[Any, Any, list[FetchRecord]] | None:
-        """Return what is done in the place of a request for a link; ``None``: it is asked for."""
+        """Return the work that replaces a link's request; ``None`` if the link is fetched."""
         if attempt.link_state.turn:
             return self.take_turn(attempt)
         if self.dates.may_be_behind(attempt):
-            return self.dates.look(attempt)
+            return self.dates.catch_up(attempt)
         return self.dates.record(attempt) if self.dates.leaves_out(attempt) else None
 
     async def take_turn(self, attempt: Attempt) -> list[FetchRecord]:
-        """Put links of each shape of a list in, as their host has nothing else: no record."""
+        """Add links of each shape of a list, as nothing else of their host waits; no record."""
         await self._session.frontier.not_sent([attempt.lease])
         name, number, shelf = _numbers(attempt.link_state.turn)
         index = await self._lists.index(name)
@@ -264,7 +267,7 @@ class Sitemaps:
         return []
 
     async def go_on(self, attempt: Attempt) -> None:
-        """Put more links of a shape in, some that are new if any are left, as one of them paid."""
+        """Add more links of a shape, at least one new one if there is any, as one was a target."""
         place = Place.parse(attempt.link_state.more) if attempt.is_target else None
         while place is not None and place not in self._passed:
             self._passed.add(place)
@@ -277,7 +280,7 @@ class Sitemaps:
             place = place._replace(number=end)
 
     async def _put_in(self, place: Place, end: int) -> int:
-        """Put the links of a shelf in from a place on; return how many were new."""
+        """Add the links of a shelf from a place up to ``end``; return how many were new."""
         listing = await self._lists.links(place, end)
         if listing is None or not listing.links:
             return 0
@@ -287,7 +290,7 @@ class Sitemaps:
         links = await self._endpoints.take_found(page, listing.links)
         new = await self._feed.discover(page, links, more=more)
         if new:
-            # (learned as of a page that was read before: it has no other outcome)
+            # report them as links of a duplicate page: no outcome of their own brings them
             outcome = Outcome(
                 *(page.url, None, False, page.url, page.url, page.depth),
                 duplicate=True,
@@ -298,12 +301,12 @@ class Sitemaps:
 
 
 def leads_to_sitemap(response: Response) -> bool:
-    """Whether a redirect leads to what is named as sitemaps are."""
+    """Whether a redirect's target has a name like that of a sitemap."""
     return "sitemap" in header(response, b"Location").lower()
 
 
 def _numbers(turn: str) -> tuple[str, int, int]:
-    """Read which turn of which list comes next, and from which shelf on."""
+    """Parse the state of a list: its name, the number of the turn, and the next shelf."""
     name, number, shelf = turn.split(".")
     return name, int(number), int(shelf)
 
@@ -320,7 +323,7 @@ def _read(
     limits: SitemapLimits,
     normalisation: Normalisation,
 ) -> _Read:
-    """Read a sitemap and sort its links; nothing of the crawl is needed for it."""
+    """Read a sitemap and sort its links; a pure function, for a thread."""
     file = read_sitemap(
         [body] if isinstance(body, bytes) else body.stream(), limits, expected=expected
     )
