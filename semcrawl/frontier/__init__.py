@@ -1,4 +1,4 @@
-"""Where links wait: the frontier, in a SQLite file, on a Redis server, or on several."""
+"""The frontier, where links wait: in a SQLite file, on a Redis server, or in shards on several."""
 
 from semcrawl.frontier.contract import Counts, Entry, Frontier, Lease
 from semcrawl.frontier.options import FrontierOptions

@@ -1,7 +1,6 @@
-"""The backends of the frontier: which one a crawl has, and how it is opened.
+"""Chooses and opens the backend of a crawl's frontier.
 
-The one place beside this package's own modules that knows them. Callers get contracts
-(:mod:`semcrawl.frontier.contract`).
+Only this package knows the backends. Callers get contracts (:mod:`semcrawl.frontier.contract`).
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ __all__ = [
 
 
 def frontier_file(folder: Path) -> Path:
-    """Return the file of a job's frontier, where it is on no Redis server."""
+    """Return the file of a job's frontier, for jobs without a Redis server."""
     return folder / "frontier.db"
 
 
@@ -50,7 +49,7 @@ def holds_frontier(folder: Path) -> bool:
 
 
 def check_crawl_name(settings: BaseSettings) -> None:
-    """Raise ``UsageError`` for a ``SEMCRAWL_CRAWL_NAME`` that no frontier can have."""
+    """Raise ``UsageError`` for an invalid ``SEMCRAWL_CRAWL_NAME``."""
     try:
         Keys(crawl_name(settings))
     except ValueError as error:
@@ -58,17 +57,17 @@ def check_crawl_name(settings: BaseSettings) -> None:
 
 
 def admit_harvest(settings: BaseSettings, folder: Path, seeds: Sequence[str]) -> str:
-    """Take a harvest into its crawl; see :func:`admission.admit_harvest`, which it raises as."""
+    """Admit a harvest to its crawl; raises as :func:`admission.admit_harvest` does."""
     check_backend(settings, folder)
     return admission.admit_harvest(settings, folder, seeds)
 
 
 def check_backend(settings: BaseSettings, folder: Path) -> None:
-    """See that the frontier of a job can be opened: its server is there, its file is ready.
+    """Check that the frontier of a job can be opened: its server answers, or its file is ready.
 
-    Raises ``FrontierUnavailable`` when a server of ``REDIS_URL`` cannot be asked, ``UsageError``
-    where shards are asked for and no server, and as :func:`take_over` does for the frontier of a
-    former version in the folder.
+    Raises ``FrontierUnavailable`` when a server of ``REDIS_URL`` does not answer, ``UsageError``
+    for shards without a server, and as :func:`take_over` does for the frontier of a former version
+    in the folder.
     """
     servers = CrawlServers.of(settings)
     if settings.get("REDIS_URL"):
@@ -104,9 +103,9 @@ def job_backend(settings: BaseSettings, folder: Path, options: FrontierOptions) 
 def _on_servers(
     settings: BaseSettings, name: str, options: FrontierOptions, **more: bool
 ) -> RedisFrontier | ShardedFrontier:
-    """Return the frontier of a crawl on the servers of ``REDIS_URL``, in as many shards as it has.
+    """Return the frontier of a crawl on the servers of ``REDIS_URL``, with the crawl's shards.
 
-    Raises ``UsageError`` for a crawl that has another number of them than was asked for.
+    Raises ``UsageError`` if the crawl has another number of shards than the settings ask for.
     """
     servers = CrawlServers.of(settings)
     addresses = servers.addresses
@@ -136,10 +135,10 @@ def _on_servers(
 async def visited_frontier(
     settings: BaseSettings, job: Path | None, *, make: bool = False
 ) -> AsyncIterator[ManagedFrontier]:
-    """Open the frontier of a job, or of the crawl that the settings name, to look at it.
+    """Open the frontier of a job, or of the crawl that the settings name, as a guest.
 
-    Without ``make`` it must be there already: its name may be misspelt. Raises ``UsageError`` where
-    there is none, and as :meth:`Frontier.open` does.
+    Without ``make`` it must exist, as its name may be misspelt. Raises ``UsageError`` if it does
+    not, and as :meth:`Frontier.open` does.
     """
     frontier = _visited(settings, job, make=make)
     await frontier.open(make=make)

@@ -1,7 +1,7 @@
-"""Taking over the frontier of a job folder that an earlier version kept on an embedded Redis.
+"""Takes over the frontier of a job folder that an earlier version kept on an embedded Redis.
 
-A Redis binary reads a copy of the old data; the lines that it exports fill a new file. The old
-folder is set aside only when the file is whole, so that a run that is killed begins again.
+A Redis binary reads a copy of the old data, and its exported lines fill a new file. The old folder
+is set aside only when the file is complete, so a killed run starts over.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from semcrawl.machine.filelocks import try_lock
 
 logger = logging.getLogger(__name__)
 
-#: folder of the embedded Redis in a job folder, and the file by which one knows it
+#: folder of the embedded Redis in a job folder, and the file that identifies it
 FORMER_FOLDER, FORMER_LOCK = "frontier", "redis.lock"
-#: its name when it was taken over, and that of the folder where this is done
+#: its name after the takeover, and the working folder of a takeover
 _ASIDE, _WORK = "frontier.former", "frontier.takeover"
-#: seconds to wait for another process to let go of the folder
+#: seconds to wait for another process to release the folder
 _PATIENCE = 60.0
 
 
@@ -43,12 +43,13 @@ def has_former(folder: Path) -> bool:
 
 
 def take_over(folder: Path, file: Path, name: str) -> None:
-    """Move the frontier of an embedded Redis in a job folder into ``file``; else do nothing.
+    """Move the frontier of an embedded Redis in a job folder, if there is one, into ``file``.
 
-    ``name``: the crawl to take where the server holds several. Blocks until it is done.
-    Raises ``UsageError`` where no binary can read the old data, ``FrontierUnavailable`` where
-    another process holds them or the disk cannot be written, ``FrontierCorrupt`` where they are
-    of another format. The old data are as before then.
+    ``name`` is the crawl to take if the server has several. Blocks until it is done.
+
+    Raises ``UsageError`` if no binary can read the old data, ``FrontierUnavailable`` if another
+    process holds it or the disk cannot be written, ``FrontierCorrupt`` for another format. The old
+    data then stays as it is.
     """
     if not has_former(folder):
         return
@@ -93,7 +94,7 @@ def _free_name(path: Path) -> Path:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of the old folder, which its server and its keeper held as well."""
+    """Hold the lock of the old folder, which its server held too."""
     with (folder / FORMER_FOLDER / FORMER_LOCK).open("ab") as file:
         deadline = time.monotonic() + _PATIENCE
         while not try_lock(file):
@@ -104,9 +105,9 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _copied(old: Path, work: Path, binary: str, name: str) -> Path | None:
-    """Make the new file in ``work``; ``None`` where the old server holds no crawl."""
+    """Make the new file in ``work``; return ``None`` if the old server has no crawl."""
     data = work / "data"
-    # a copy: newer servers rewrite the files that they read
+    # newer servers rewrite the files that they read, so they get a copy
     shutil.copytree(old, data, ignore=shutil.ignore_patterns("redis.*"))
     with (
         RedisServer(data, binary) as server,
@@ -152,7 +153,7 @@ async def _filled(socket: Path, crawl: str, seeds: dict[str, list[str]], work: P
 
 
 def _seeds(redis: Any, crawl: str) -> dict[str, list[str]]:
-    """Return the seeds on lists, those first that a worker took and did not put in."""
+    """Return the seeds by list, pending ones first."""
     found: dict[str, list[str]] = {}
     start = f"{{{crawl}}}:pending:"
     for key in redis.scan_iter("*"):

@@ -1,4 +1,4 @@
-"""Links as bytes: digests of URLs, and blobs of URL and payload, the same in every backend."""
+"""Encodes links as bytes, for every backend: digests of URLs, and blobs of URL and payload."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgpack
 
 from semcrawl.frontier.contract import Entry
 
-#: exceptions that malformed bytes and values raise
+#: exceptions that invalid bytes and values raise
 UNREADABLE = (
     ValueError,
     TypeError,
@@ -21,20 +21,20 @@ UNREADABLE = (
 )
 _DIGEST_BYTES = 10
 _SCHEMES = ("http://", "https://")
-#: msgpack's code of our own type: a text without its first part
+#: code of our msgpack extension type: a text without the beginning that it shares with the URL
 _SHORTENED = 1
-#: fewest characters worth leaving out
+#: fewest shared characters that are left out
 _WORTH_SHORTENING = 6
 
 
 def digest(url: str) -> bytes:
-    """80 bits of BLAKE2b: a chance of 4·10⁻⁷ that any two of 10⁹ URLs collide."""
+    """Return 80 bits of BLAKE2b; two of 10⁹ URLs collide with a probability of 4·10⁻⁷."""
     data = url.encode("utf-8", "surrogatepass")
     return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
 
 
 def pack_blob(entry: Entry) -> bytes:
-    """URL and payload, without the parts that the group knows: the host, and common beginnings."""
+    """Encode URL and payload, without the host and the beginnings that texts share with the URL."""
     rest: Any = entry.url
     for code, scheme in enumerate(_SCHEMES):
         start = scheme + entry.host
@@ -50,7 +50,7 @@ def pack_blob(entry: Entry) -> bytes:
 
 
 def unpack_blob(blob: bytes, host: str) -> tuple[str, dict[str, Any], int]:
-    """URL, payload and barren documents above; raises one of ``UNREADABLE`` for other bytes."""
+    """Decode URL, payload and :attr:`Entry.barren`; raise one of ``UNREADABLE`` for other bytes."""
     rest, *more = msgpack.unpackb(blob, strict_map_key=False, unicode_errors="surrogatepass")
     url = rest if isinstance(rest, str) else _SCHEMES[rest[0]] + host + rest[1]
     payload = {name: _lengthen(v, url) for name, v in more[0].items()} if more else {}
@@ -61,12 +61,12 @@ def unpack_blob(blob: bytes, host: str) -> tuple[str, dict[str, Any], int]:
 
 
 def text(data: bytes) -> str:
-    """Read text that came from a URL or host name, whatever its bytes."""
+    """Decode text of a URL or host name, whatever its bytes."""
     return data.decode("utf-8", "surrogatepass")
 
 
 def _shorten(value: Any, url: str) -> Any:
-    """Leave out the part that a text (mostly the parent's URL) shares with the link's URL."""
+    """Omit the beginning that a text, mostly the parent's URL, shares with the link's URL."""
     if not isinstance(value, str) or value[:_WORTH_SHORTENING] != url[:_WORTH_SHORTENING]:
         return value
     # bisection: a few comparisons in C are faster than one per character

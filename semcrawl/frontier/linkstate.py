@@ -1,4 +1,4 @@
-"""The state of a link that travels with it through the frontier."""
+"""The state that a link carries through the frontier."""
 
 from __future__ import annotations
 
@@ -10,56 +10,56 @@ from semcrawl.frontier.contract import Entry
 from semcrawl.links import FoundBy, Page
 from semcrawl.relevance.contract import Label, Ranked
 
-#: words of the rules of a link: it leads to a sitemap; nobody named it
+#: words among the rules of a link: it leads to a sitemap; nothing linked to it
 SITEMAP, GUESS = "sitemap", "guess"
-#: ways by their places, as they are packed
+#: members by the index under which they are packed
 _WAYS = tuple(FoundBy)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkState:
-    """The state of a waiting link, for its spider and its record; packs into few bytes."""
+    """The state of a link for its spider and its record; packs into few bytes."""
 
     parent: str | None = None
     depth: int = 0
     label: Label = Label.H
     rules: tuple[str, ...] = ()
-    #: URLs asked for before this one, the link's own first (redirects)
+    #: URLs that redirected here, the link's own first
     redirects: tuple[str, ...] = ()
-    #: attempts that failed for passing reasons
+    #: number of attempts with temporary failures
     retries: int = 0
     #: validators of the known document, on a re-visit
     etag: str = ""
     last_modified: str = ""
     revisit: bool = False
-    #: when it was visited last (seconds since the epoch), and the beginning of the SHA-256 of what
-    #: it was then, hexadecimal; on a re-visit, where they are known
+    #: on a re-visit, if known: time of the last visit (seconds since the epoch), and the beginning
+    #: of the hexadecimal SHA-256 of its content
     visited: int = 0
     content: str = ""
-    #: directory index that the address was written with, to be asked for if the folder fails
+    #: directory index that normalisation dropped, to try if the folder fails
     index: str = ""
-    #: the last of ``redirects`` was foreseen and not requested
+    #: whether the last of ``redirects`` was predicted and not requested
     foreseen: bool = False
     #: name of its family (:mod:`semcrawl.relevance.families`); empty if it is in none
     family: str = ""
-    #: is known to exist, and shows whether its host answers
+    #: whether it is known to exist, and tests if its host answers
     check: bool = False
-    #: what led to it; ``None``: the usual, a link of its parent, or a seed where it has none
+    #: what led to it; ``None`` = the default: a link of its parent, or a seed without one
     found_by: FoundBy | None = None
-    #: the step of an endpoint's pages that it is (:mod:`semcrawl.sources.endpointsteps`), if any
+    #: its step in paging through an endpoint (:mod:`semcrawl.sources.endpointsteps`), if any
     query: str = ""
-    #: place in a long list, of which some more go in if this link pays
+    #: position in a long list, of which more links are added if this one pays
     more: str = ""
-    #: what the crawl's topic makes of the texts near an image, 0 to 1; ``None``: it was not asked
+    #: the topic's relevance of the texts near an image, 0 to 1; ``None`` if not judged
     near_text: float | None = None
-    #: a page shows it as an image
+    #: whether a page shows it as an image
     image: bool = False
-    #: turn of a long list whose links go in, in the place of a request for this one
+    #: portion of a long list whose links are added instead of a request for this one
     turn: str = ""
 
     @classmethod
     def of_link(cls, page: Page, ranked: Ranked, *, family: str = "", more: str = "") -> LinkState:
-        """Return the state of a link that was found on a page."""
+        """Return the state of a link found on a page."""
         link = ranked.link
         return cls(
             page.url,
@@ -81,21 +81,21 @@ class LinkState:
 
     @property
     def is_guess(self) -> bool:
-        """Whether nobody named what it leads to: most often there is none."""
+        """Whether nothing linked to it, so that it rarely exists."""
         return GUESS in self.rules
 
     @property
     def way(self) -> FoundBy:
         """The kind of link that led to it."""
-        return self.found_by or self._usual_way
+        return self.found_by or self._default_way
 
     @property
-    def _usual_way(self) -> FoundBy:
+    def _default_way(self) -> FoundBy:
         is_seed = self.parent is None and not self.revisit
         return FoundBy.SEED if is_seed else FoundBy.LINK
 
     def pack(self) -> dict[str, Any]:
-        """Return the entry's payload; fields with their usual value are left out."""
+        """Return the entry's payload, without fields that have their default."""
         packed: dict[str, Any] = {"d": self.depth}
         if self.parent is not None:
             packed["p"] = self.parent
@@ -121,7 +121,7 @@ class LinkState:
             packed["f"] = True
         if self.check:
             packed["c"] = True
-        if self.way is not self._usual_way:
+        if self.way is not self._default_way:
             packed["b"] = _WAYS.index(self.way)
         if self.query:
             packed["q"] = self.query
@@ -134,7 +134,7 @@ class LinkState:
         if self.image:
             packed["g"] = True
         if self.family:
-            if self.redirects or self.retries:  # once asked for, it is not withheld
+            if self.redirects or self.retries:  # once requested, it is not withheld
                 packed = {"s": self.family, **packed}
             else:
                 packed["s"] = self.family  # at the end, where take.lua looks for it
@@ -142,7 +142,7 @@ class LinkState:
 
     @classmethod
     def unpack(cls, entry: Entry) -> LinkState:
-        """Read it back from a leased entry; missing or odd fields get their usual value."""
+        """Read the state from a leased entry; missing or invalid fields get their default."""
         found: dict[str, Any] = {
             _FIELDS[name][0]: _FIELDS[name][1](value)
             for name, value in entry.payload.items()
@@ -163,12 +163,12 @@ def _urls(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
 
 
-def _share(value: object) -> float | None:
+def _fraction(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
 
 
 def _way(value: object) -> FoundBy | None:
-    """Return the way that an entry names; ``None`` for the usual one, or one of a newer version."""
+    """Return the kind that an entry names; ``None`` for the default, or one of a newer version."""
     return _WAYS[value] if isinstance(value, int) and 0 <= value < len(_WAYS) else None
 
 
@@ -180,7 +180,7 @@ def _time(value: object) -> int:
     return value if isinstance(value, int) and 0 <= value < 1 << 40 else 0
 
 
-#: the fields of an entry's payload, by their names there, and how each is read
+#: name in an entry's payload → field, and its reader
 _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "p": ("parent", _text),
     "d": ("depth", _number),
@@ -200,6 +200,6 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "q": ("query", _text),
     "n": ("more", _text),
     "w": ("turn", _text),
-    "x": ("near_text", _share),
+    "x": ("near_text", _fraction),
     "g": ("image", bool),
 }

@@ -1,8 +1,8 @@
-"""A crawl's frontier on a Redis that runs for as long as many workers of a machine need it.
+"""Keeps a crawl's frontier on a temporary Redis while several workers of a machine need it.
 
-The frontier's file in the job folder moves to a Redis in its folder ``frontier``, and back when the
-workers have ended. If the machine goes down in between, the next run takes it over from there, as
-it does with the frontier of former versions.
+The frontier moves from its file in the job folder to a Redis in the folder ``frontier``, and back
+when the workers have ended. If the machine goes down in between, the next run takes it over from
+there, like the frontier of a former version.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from semcrawl.machine.filelocks import try_lock
 
 __all__ = ["has_local_redis", "on_local_redis"]
 
-#: seeds that are moved at a time
+#: seeds moved at a time
 _SEEDS = 1000
 
 
 def has_local_redis() -> bool:
-    """Whether this machine has a program that can be the Redis of its workers."""
+    """Whether a Redis server is installed on this machine."""
     return find_server() is not None
 
 
 @contextmanager
 def on_local_redis(settings: BaseSettings, folder: Path) -> Iterator[str]:
-    """Keep a job's frontier on a Redis as long as the block lasts; give its ``REDIS_URL``.
+    """Keep a job's frontier on a Redis during the block; yield its ``REDIS_URL``.
 
-    Raises ``UsageError`` where no program is, ``FrontierUnavailable`` where it does not start or
+    Raises ``UsageError`` if no server is installed, ``FrontierUnavailable`` if it does not start or
     another process has the folder.
     """
     if not has_local_redis():
         raise UsageError("no redis-server or valkey-server is installed")
     place, file, name = folder / FORMER_FOLDER, frontier_file(folder), crawl_name(settings)
-    take_over(folder, file, name)  # of a run that was cut off
+    take_over(folder, file, name)  # from a run that was killed
     place.mkdir(exist_ok=True)
     with (place / FORMER_LOCK).open("ab") as lock:
         if not try_lock(lock):
@@ -62,11 +62,11 @@ def on_local_redis(settings: BaseSettings, folder: Path) -> Iterator[str]:
     before = set(folder.glob("frontier.former*"))
     take_over(folder, file, name)
     for aside in set(folder.glob("frontier.former*")) - before:
-        shutil.rmtree(aside)  # the file has it all
+        shutil.rmtree(aside)  # the file has all of it
 
 
 async def _move(file: Path, socket: Path, name: str) -> None:
-    """Copy a frontier from its file to a Redis, its lists of seeds included."""
+    """Copy a frontier with its lists of seeds from its file to a Redis."""
     source = SqliteFrontier(file, name=name, worker_id=worker_name(), guest=True)
     target = RedisFrontier(socket, prefix=name, worker_id=worker_name(), guest=True)
     await source.open(make=False)

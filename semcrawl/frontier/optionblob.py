@@ -1,4 +1,4 @@
-"""The options that the scripts of a crawl go by, as they lie on Redis."""
+"""Encodes the options that a crawl's scripts read from Redis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 
 def pack_options(options: FrontierOptions) -> bytes:
-    """Return the choices that the scripts need, as a msgpack map; times in microseconds."""
+    """Return the options that the scripts need as a msgpack map, with times in microseconds."""
     known: dict[str, int | str] = {
         "delay": round(options.delay * 1e6),
         "concurrency": options.concurrency,
@@ -33,7 +33,7 @@ def pack_options(options: FrontierOptions) -> bytes:
 
 
 def changes(before: bytes, after: bytes) -> str:
-    """Say in which options two packed maps differ."""
+    """Describe the differences between two packed maps."""
     old, new = _read(before), _read(after)
     changed = [name for name in new if new[name] != old.get(name)]
     return ", ".join(
@@ -43,7 +43,7 @@ def changes(before: bytes, after: bytes) -> str:
 
 
 def slowed(before: bytes, options: FrontierOptions) -> FrontierOptions:
-    """Return options with a pace that is nowhere quicker than that of a packed map; log it."""
+    """Return options slowed down to the pace of a packed map where that is slower; log it."""
     old = _read(before)
     delay, concurrency = old.get("delay", 0), old.get("concurrency", options.concurrency)
     found = replace(
@@ -59,14 +59,17 @@ def slowed(before: bytes, options: FrontierOptions) -> FrontierOptions:
 
 
 def bloom_size(options: FrontierOptions) -> str:
-    """Strings of 2²⁰ bits, and hash functions: n·log₂(1/error)/ln 2 bits, log₂(1/error)."""
+    """Return the numbers of 2²⁰-bit strings and of hash functions of the Bloom filter.
+
+    It needs n·log₂(1/error)/ln 2 bits and log₂(1/error) hash functions.
+    """
     hashes = math.log2(1 / options.seen_error)
     bits = options.seen_capacity * hashes / math.log(2)
     return f"{math.ceil(bits / (1 << 20))} {math.ceil(hashes)}"
 
 
 def _read(packed: bytes) -> dict[str, int | str]:
-    """Script options as another worker has left them; unknown ones are skipped."""
+    """Decode the options that another worker stored; skip invalid ones."""
     try:
         found = msgpack.unpackb(packed)
     except (ValueError, msgpack.UnpackException):
@@ -76,6 +79,6 @@ def _read(packed: bytes) -> dict[str, int | str]:
 
 
 def _shown(name: str, option: Any) -> str:
-    """An option as users set it."""
+    """Return an option in the user's unit."""
     is_time = name in ("delay", "penalty_time") and option and isinstance(option, int)
     return f"{option / 1e6:g} s" if is_time else str(option)

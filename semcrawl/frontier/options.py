@@ -1,4 +1,4 @@
-"""The choices that a frontier offers."""
+"""The options of a frontier."""
 
 from __future__ import annotations
 
@@ -12,63 +12,61 @@ from semcrawl.errors import UsageError
 class FrontierOptions:
     """Options of a frontier.
 
-    Order and pace follow those of the worker that opened the crawl last, for all its workers.
-    Raises ``UsageError`` for values that make no sense.
+    Order and pace are those of the worker that opened the crawl last, for all workers. Raises
+    ``UsageError`` for invalid values.
     """
 
-    #: seconds after which an unfinished link goes back in
+    #: seconds after which a lease expires
     lease_time: float = 120.0
-    #: seconds between request starts on a host that has no pace of its own
+    #: seconds between request starts on a host without a pace of its own
     delay: float = 1.0
-    #: requests at a time on a host that has no pace of its own
+    #: requests at a time on a host without a pace of its own
     concurrency: int = 1
-    #: who is first among hosts whose best groups have equal values: ``off`` = the smallest key,
-    #: then first in; ``equal`` = hosts in turn; ``yield`` = in turn, richer hosts more often
+    #: order of hosts whose best groups have equal values: ``off`` = smallest key, then first in;
+    #: ``equal`` = in turn; ``yield`` = in turn, hosts with more targets more often
     fairness: Literal["off", "equal", "yield"] = "off"
-    #: SWSE's penalty of barren domains (sources.md T.8): a host rests after this many fetches in a
-    #: row without a target (0 = never) …
+    #: SWSE's penalty of barren domains (sources.md T.8): a host rests after this many consecutive
+    #: fetches without a target (0 = never) …
     penalty_after: int = 0
     #: … for this many seconds
     penalty_time: float = 600.0
-    #: BioCrawler's dynamic depth (sources.md T.8): links with this many documents without a
-    #: target in a row above them are not put in (0 = all are); see :attr:`Entry.barren`
+    #: BioCrawler's dynamic depth (sources.md T.8): links with this many consecutive documents
+    #: without a target above them are not added (0 = all are); see :attr:`Entry.barren`
     dynamic_depth: int = 0
-    #: URLs that the seen set keeps exactly (0 = all); those that come later are kept in a Bloom
-    #: filter, which takes a tenth of the memory and now and then takes a new URL for a seen one
+    #: URLs that the seen set stores exactly (0 = all); later ones go into a Bloom filter, which
+    #: needs a tenth of the memory but rarely mistakes a new URL for a seen one
     exact_limit: int = 0
-    #: URLs for which the Bloom filter is laid out; fixed when a crawl begins
+    #: capacity of the Bloom filter in URLs; fixed when a crawl begins
     seen_capacity: int = 1_000_000_000
-    #: share of new URLs that a full Bloom filter takes for seen ones; fixed when a crawl begins
+    #: error rate of the full Bloom filter; fixed when a crawl begins
     seen_error: float = 1e-6
     #: most waiting links (0 = no limit); beyond it the last links of the worst group are dropped
     max_waiting: int = 0
-    #: links of a family (:mod:`semcrawl.relevance.families`) that bring nothing before the others
-    #: are withheld (0 = all are asked for)
+    #: barren links of a family (:mod:`semcrawl.relevance.families`) after which the others are
+    #: withheld (0 = never)
     family_tries: int = 10
-    #: paths by which two origins give the same before they count as mirrors
+    #: equal paths at which two origins count as mirrors
     #: (:mod:`semcrawl.relevance.mirrors`; 0 = none do)
     mirror_copies: int = 0
-    #: most failed links kept aside for ``requeue``
+    #: most failed links kept for ``requeue``
     max_failed: int = 100_000
-    #: seconds to wait for a server that went away before ``FrontierUnavailable`` is raised
+    #: seconds to wait for an absent server before raising ``FrontierUnavailable``
     patience: float = 300.0
-    #: seconds after which :meth:`Frontier.next_ready` wants to be asked again while only
-    #: downloads under way keep hosts from being asked
+    #: result of :meth:`Frontier.next_ready`, in seconds, while hosts only wait for downloads
     poll: float = 0.1
-    #: links that a take may draw from a shard though links of the same value and key, which came in
-    #: before them, wait in another (0 = none); with some, a worker does not look again at a shard
-    #: because it changed something there
+    #: links that a take may draw from a shard although earlier links of the same value and key wait
+    #: in another (0 = none); above 0, a worker's own changes to a shard need no new glance at it
     ahead: int = 16
-    #: seconds for which a worker believes what it saw of a shard's best link; one without links
-    #: believes five times as long, at most, that a shard has none ready
+    #: seconds for which a worker trusts a glance at a shard's best link; a shard without ready
+    #: links is trusted for at most five times as long
     glance: float = 0.05
-    #: most links that wait in one list on the server: it is read and moved as a whole
+    #: most links in one list on the server, which reads and moves it as a whole
     chunk: int = 64
-    #: seconds to wait for an answer of the server
+    #: seconds to wait for the server's answer
     timeout: float = 30.0
 
     def __post_init__(self) -> None:
-        """Check."""
+        """Raise ``UsageError`` for invalid values."""
         if not self.lease_time > 0:
             raise UsageError(f"lease time must be more than 0 s, not {self.lease_time}")
         if not self.glance >= 0:

@@ -1,7 +1,7 @@
-"""The contracts of the frontier, which every backend keeps.
+"""The contracts of the frontier, which every backend meets.
 
-A crawl's frontier is one object of each worker, a :class:`Frontier`: the queue of links itself, and
-its parts. Callers are typed on these Protocols and know no backend; errors are those of
+Each worker has one :class:`Frontier` object: the queue of links, with the shared state as its
+parts. Callers are typed on these Protocols and know no backend. Errors are those of
 :mod:`semcrawl.errors`.
 """
 
@@ -75,21 +75,21 @@ __all__ = [
 
 
 class Frontier(LinkQueue, Protocol):
-    """A worker's frontier: the queue of links, and the state that the crawl's workers share."""
+    """A worker's frontier: the queue of links, and the state that all workers share."""
 
-    #: the options that hold for this worker; :meth:`open` may make its pace slower
+    #: the options in force; :meth:`open` may slow down their pace
     options: FrontierOptions
 
     @property
     def losses(self) -> int:
-        """How often the backend may have lost what was written last.
+        """How often the backend may have lost its last writes.
 
-        After that, a link that a worker remembers as being in need not be.
+        After that, a link that a worker remembers as added may be missing.
         """
 
     #: crawl delays, concurrency and rests of hosts
     pace: HostPace
-    #: turns of requests that are no link's
+    #: turns of requests that are not for a link
     errands: ErrandTurns
     #: the pace of addresses
     addresses: AddressPace
@@ -103,31 +103,31 @@ class Frontier(LinkQueue, Protocol):
     blobs: Blobs
     #: answers that expire, and claims to fetch them
     cache: SharedCache
-    #: statements that documents made
+    #: statements of earlier documents
     statements: Statements
-    #: links that did not go in
+    #: links that were left out
     left_out: LeftOutLog
     #: links that wait apart
     withheld: WithheldLinks
 
     async def open(self, *, make: bool = True) -> None:
-        """Connect, check the format, put leases back whose worker surely ended.
+        """Connect, check the format, and give back leases of workers that have certainly ended.
 
         Raises ``FrontierUnavailable`` when the backend is away or, without ``make``, has no such
-        crawl, and ``FrontierCorrupt`` when another format was written.
+        crawl, and ``FrontierCorrupt`` for another format.
         """
 
     async def close(self) -> None:
-        """Disconnect; leases of this worker that are not done go back at once.
+        """Disconnect, and give back this worker's unfinished leases at once.
 
-        Where the backend is away they run out.
+        If the backend is away, they expire.
         """
 
     def hurry(self) -> None:
-        """From now on wait only a moment for a backend that is away: the crawl ends."""
+        """Wait only a moment for an absent backend from now on, as the crawl ends."""
 
     async def heartbeat(self, seconds: float) -> list[str]:
-        """Count as at work for so long from now; return the names of the others that are."""
+        """Count as active for ``seconds`` from now; return the names of other active workers."""
 
     async def __aenter__(self) -> Self:
         """Open."""
@@ -137,7 +137,7 @@ class Frontier(LinkQueue, Protocol):
 
 
 class ManagedFrontier(Frontier, Protocol):
-    """A frontier that can be looked over, exported and filled from outside."""
+    """A frontier that can be inspected, exported and imported."""
 
     #: name of the crawl
     name: str

@@ -1,4 +1,4 @@
-"""Links on their way through a frontier, and its counts."""
+"""The forms of a link in the frontier, and the counts of links."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-#: the queues of a crawl, called after the spiders that they are for
+#: the queues of a crawl, named after their spiders
 QUEUES = ("html", "rdf")
 #: key of a link that goes to the front of its group
 FRONT = -1e300
@@ -15,25 +15,25 @@ FRONT = -1e300
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A link on its way into the frontier."""
+    """A link as it is added to the frontier."""
 
     url: str
-    #: what politeness counts by: a host name (with port), or a pay-level domain
+    #: the key that politeness groups by: a host name with port, or a pay-level domain
     host: str
-    #: the spider that is to fetch it: ``html`` or ``rdf``
+    #: name of the spider that fetches it: ``html`` or ``rdf``
     queue: str
     #: name of the strategy's group
     group: str
     key: float = 0.0
-    #: data that comes back with the lease; small, msgpack-able
+    #: data that returns with the lease; small, and serialisable by msgpack
     payload: Mapping[str, Any] = field(default_factory=dict)
-    #: the strategy's label, by which waiting links are counted; at most 255 bytes
+    #: the strategy's label, at most 255 bytes; waiting links are counted by it
     label: str = ""
-    #: documents without a target in a row above this link (for BioCrawler's dynamic depth)
+    #: number of consecutive documents without a target above it (BioCrawler's dynamic depth)
     barren: int = 0
 
     def check(self) -> None:
-        """Raise ``ValueError`` for what no frontier can store or order."""
+        """Raise ``ValueError`` if a frontier cannot store or order the link."""
         if ":" in self.queue or not self.queue:
             raise ValueError(f"a queue's name is not empty and has no colon: {self.queue!r}")
         if "/" in self.host or not self.host:
@@ -46,60 +46,60 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A leased link. ``id`` names the lease, not the link: an expired lease's id is void.
+    """A leased link. ``id`` names the lease, not the link; it is void once the lease expired.
 
-    To change a link that goes back with :meth:`LinkQueue.give_back`, replace the entry:
-    ``dataclasses.replace(lease, entry=…)``; its place in line stays.
+    To change a link before :meth:`LinkQueue.give_back`, replace its entry:
+    ``dataclasses.replace(lease, entry=…)``. It keeps its place among links of equal key.
     """
 
     id: str
     entry: Entry
-    #: how often the link was taken before (expired or given back)
+    #: number of earlier leases that expired or were given back
     tries: int = 0
     #: whether its host is held until :meth:`LinkQueue.started` (or the end of the download)
     held: bool = False
-    #: whether it is to find out if its host, which was down, answers again
+    #: whether it probes if its host, which was down, answers again
     probe: bool = False
-    #: names the attempt (64 bits); a repetition after the worker was killed has the same name
+    #: id of the attempt (64 bits); a repetition after the worker was killed keeps it
     attempt: int = 0
-    #: whether it is such a repetition, whose results may have been written
+    #: whether it is such a repetition; the first try may have written results
     repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingLink:
-    """A waiting link with its place among those of equal key, and its tries."""
+    """A waiting link, its place among links of equal key, and its tries."""
 
     entry: Entry
     sequence: int
     tries: int
-    #: number of the first earlier take that was never acknowledged; ``None`` if there was none
+    #: number of the first take that was never acknowledged; ``None`` if there was none
     lost: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Sizes, counted from the structures themselves."""
+    """Sizes of the frontier, counted from its structures."""
 
     waiting: int
     leased: int
     seeds: int
     seen: int
     hosts: int
-    #: waiting links by :attr:`Entry.label` (for displays)
+    #: waiting links by :attr:`Entry.label`
     waiting_by_label: Mapping[str, int] = field(default_factory=dict)
     #: links dropped so far because the frontier was full
     dropped: int = 0
 
     @property
     def finished(self) -> bool:
-        """Nothing waits, nothing is leased, no seed is left."""
+        """Whether no link waits or is leased, and no seed is left."""
         return not (self.waiting or self.leased or self.seeds)
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedHosts:
-    """Hosts that a take passes over; the empty one is false."""
+    """Hosts that a take skips; false if there are none."""
 
     #: hosts that gave nothing yet
     untried: bool = False
@@ -107,7 +107,7 @@ class SkippedHosts:
     domains: Sequence[str] = ()
 
     def __bool__(self) -> bool:
-        """Whether any host is passed over."""
+        """Whether any host is skipped."""
         return self.untried or bool(self.domains)
 
 

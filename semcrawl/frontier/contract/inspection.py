@@ -1,4 +1,4 @@
-"""A frontier from outside: its state for people, all of its content for other programs."""
+"""Inspection and import of a frontier: its state for people, its whole content for programs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 from semcrawl.frontier.contract.entries import Counts, WaitingLink
 
-#: names of the totals that go with a frontier when it is moved
+#: names of the totals that move with a frontier
 TOTALS = ("done", "failed", "expired", "dropped", "turn")
 
 
@@ -19,7 +19,7 @@ class HostState:
     host: str
     queue: str
     waiting: int
-    #: requests under way
+    #: requests in flight
     busy: int
     #: seconds until its crawl delay or rest is over; 0 = over
     cooling: float
@@ -31,9 +31,9 @@ class HostYield:
 
     fetches: int
     targets: int
-    #: fetches in a row without a target, the last ones
+    #: number of latest consecutive fetches without a target
     barren: int
-    #: virtual time of its next turn, with fairness between hosts
+    #: virtual time of its next turn, for fairness between hosts
     turn: float
 
 
@@ -50,12 +50,12 @@ class GroupState:
 
 @dataclass(frozen=True, slots=True)
 class LeaseState:
-    """A link that a worker has."""
+    """A link that a worker leases."""
 
     id: str
     worker: str
     link: WaitingLink
-    #: seconds until it goes back in
+    #: seconds until it waits again
     expires: float
 
 
@@ -66,7 +66,7 @@ class FrontierState:
     counts: Counts
     done: int
     failed: int
-    #: leases that ran out, so far
+    #: number of leases that expired so far
     expired: int
     #: seconds since the epoch by the backend's clock
     created: float
@@ -74,9 +74,9 @@ class FrontierState:
     hosts: Sequence[HostState]
     groups: Sequence[GroupState]
     leases: Sequence[LeaseState]
-    #: links of barren families, which are not asked for
+    #: number of withheld links
     withheld: int
-    #: links that did not go in: out of scope, excluded, too deep
+    #: links left out: out of scope, excluded, too deep
     left_out: int
 
 
@@ -85,23 +85,23 @@ class ShardDigests(list[bytes]):
 
     def __init__(self, digests: Iterable[bytes], shard: str) -> None:
         super().__init__(digests)
-        #: which of how many: ``1/3``, from 0
+        #: number of the shard, from 0, and of all shards: ``1/3``
         self.shard = shard
 
 
 class Inspector(Protocol):
     """Reads a frontier for ``semcrawl frontier`` and for the export, without locking it.
 
-    Nothing here is atomic: a crawl under way moves while it is read.
+    Nothing here is atomic: a running crawl changes the frontier meanwhile.
     """
 
     async def queues(self) -> list[str]:
         """Names of all queues that ever held links."""
 
     async def state(self, top: int = 20, seed_keys: Sequence[str] = ()) -> FrontierState:
-        """Totals, the ``top`` fullest hosts, the ``top`` best groups, all leases.
+        """Return totals, the ``top`` fullest hosts, the ``top`` best groups, and all leases.
 
-        ``seed_keys``: lists whose seeds are counted, too.
+        ``seed_keys`` names the lists whose seeds are counted.
         """
 
     async def done(self) -> int:
@@ -111,21 +111,21 @@ class Inspector(Protocol):
         """All waiting links, group by group, in their order."""
 
     def leases(self) -> AsyncIterator[LeaseState]:
-        """All leases, and links given back with a delay (whose worker is empty)."""
+        """All leases, and links given back with a delay, whose worker is empty."""
 
     def failed(self) -> AsyncIterator[WaitingLink]:
-        """Failed links that are kept."""
+        """The failed links kept for a requeue."""
 
     def withheld(self) -> AsyncIterator[WaitingLink]:
-        """Links that are withheld, as their families are barren."""
+        """The withheld links."""
 
     async def families(self) -> list[tuple[str, dict[str, str]]]:
-        """Families of links by name, in order, and the fields that are kept of each."""
+        """The families of links with their stored fields, sorted by name."""
 
     def seen(self) -> AsyncIterator[list[bytes]]:
-        """Digests of all URLs ever put in, in sorted portions.
+        """Digests of all URLs ever added, in sorted portions.
 
-        Those of a frontier in shards are :class:`ShardDigests`.
+        A frontier in shards yields :class:`ShardDigests`.
         """
 
     async def values(self) -> dict[str, float]:
@@ -135,45 +135,45 @@ class Inspector(Protocol):
         """Crawl delay (seconds) and concurrency of hosts that have their own."""
 
     async def yields(self) -> dict[str, HostYield]:
-        """Return the counts of each host so far, where they are kept (for fairness)."""
+        """The counts of each host, where fairness keeps them."""
 
     async def totals(self) -> dict[str, float]:
-        """Totals since the crawl began, and the virtual time that hosts' turns go by."""
+        """Totals since the crawl began, and the virtual time of hosts' turns."""
 
     async def states(self) -> dict[str, bytes]:
-        """Blobs of the crawl, by name: what strategies learned among them."""
+        """The crawl's blobs by name, learned states of strategies among them."""
 
     async def audit(self) -> list[str]:
-        """Compare all sums and orders with the structures; return what differs, one line each.
+        """Compare all sums and orders with the structures; return one line per difference.
 
-        For tests and tools: the backend does nothing else for as long as it reads all links.
+        For tests and tools: it reads all links, and blocks the backend meanwhile.
         """
 
 
 class Importer(Protocol):
-    """Fills an empty frontier with the parts that an :class:`Inspector` read from another.
+    """Fills an empty frontier with the content that an :class:`Inspector` reads from another.
 
     Each method is atomic and may be repeated. No worker uses the frontier meanwhile.
     """
 
     async def links(self, links: Sequence[WaitingLink], *, failed: bool = False) -> None:
-        """Put links into their old places, or among the failed ones."""
+        """Add links at their former places, or as failed links."""
 
     async def totals(self, totals: Mapping[str, float]) -> None:
         """Set the totals of the former frontier."""
 
     async def host_yield(self, host: str, numbers: Sequence[int], turn: float) -> None:
-        """Set a host's counts (fetches, targets, barren ones in a row), and its turn."""
+        """Set a host's counts (fetches, targets, consecutive barren ones) and its turn."""
 
     async def family(self, name: str, fields: Mapping[str, str]) -> None:
         """Set the state of a family of links."""
 
     async def seen(self, digests: Sequence[bytes]) -> None:
-        """Count URLs as seen, by their digests.
+        """Add digests of URLs to the seen set.
 
-        A frontier in shards cannot tell whose they are: all its shards keep them, unless they are
-        :class:`ShardDigests` of as many shards.
+        A digest does not tell its shard. All shards keep it, unless it comes in
+        :class:`ShardDigests` of the same number of shards.
         """
 
     async def all_seen(self, number: int) -> None:
-        """Note how many URLs were seen in all, once all their digests are in."""
+        """Set the total number of seen URLs, after all digests were added."""

@@ -1,4 +1,4 @@
-"""Links that a crawl does not ask for: out of scope, of a barren family, or copies of a mirror."""
+"""Links that a crawl does not fetch: out of scope, of a barren family, or copies on a mirror."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from semcrawl.relevance.families import Family, Verdict
 
 
 class Reason(StrEnum):
-    """Why a link did not go into the frontier."""
+    """Why a link was left out of the frontier."""
 
     OUT_OF_SCOPE = "out-of-scope"  #: off the sites of the crawl
-    EXCLUDED = "excluded"  #: a pattern of the user's excludes it
-    TOO_DEEP = "too-deep"  #: its page is as deep as ``DEPTH_LIMIT`` allows
+    EXCLUDED = "excluded"  #: excluded by a pattern of the user
+    TOO_DEEP = "too-deep"  #: beyond ``DEPTH_LIMIT``
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOutLinks:
-    """How many links of a crawl were left out, by reason and host (with its port)."""
+    """Numbers of links that a crawl left out, by reason and host (with port)."""
 
     hosts: Mapping[Reason, Counter[str]] = field(default_factory=dict)
     #: the first link that was left out, by reason and host
     first: Mapping[tuple[Reason, str], str] = field(default_factory=dict)
-    #: there were more than could be counted once each
+    #: whether there were more than the limit of counted links
     more: bool = False
 
     @classmethod
     def of(cls, numbers: Mapping[bytes, Any], first: Mapping[bytes, bytes], *, more: bool) -> Self:
-        """Read numbers and first links by reason and host, as the backends keep them."""
+        """Decode the numbers and first links that a backend stores by reason and host."""
         counts: dict[Reason, Counter[str]] = {}
         for name, number in numbers.items():
             reason, host = _reason_and_host(name)
@@ -41,7 +41,7 @@ class LeftOutLinks:
 
     @property
     def most(self) -> tuple[str, int]:
-        """A link to the host out of scope that most links lead to, and how many lead there.
+        """A link to the out-of-scope host with most links, and the number of its links.
 
         An empty URL and 0 if there is none.
         """
@@ -58,16 +58,16 @@ class Withheld:
 
     document: str
     pattern: str
-    #: withheld
+    #: number of withheld links
     links: int
-    #: requested, none of which brought anything
+    #: number of requested links, none of which was useful
     asked: int
-    #: these are copies: ``document`` and ``pattern`` are two origins that give the same
+    #: whether the links are copies; ``document`` and ``pattern`` are then two mirrored origins
     mirror: bool = False
 
     @classmethod
     def of(cls, facts: Mapping[str, Any], links: int) -> Self:
-        """Read the stored state of a family, of which so many links are withheld."""
+        """Decode the stored state of a family with this number of withheld links."""
         document, pattern = (field_text(facts.get(name, b"")) for name in ("document", "pattern"))
         mirror = "mirror" in facts
         if mirror:
@@ -77,12 +77,12 @@ class Withheld:
 
 
 def most_first(found: Iterable[Withheld]) -> list[Withheld]:
-    """Return families of which links are withheld, those with most first."""
+    """Return the families with withheld links, those with most first."""
     return sorted((f for f in found if f.links), key=lambda f: (-f.links, f.document))
 
 
 def field_text(value: Any) -> str:
-    """Return the stored state of a family, as text."""
+    """Return a stored field of a family as text."""
     return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else str(value)
 
 
@@ -92,40 +92,40 @@ def _reason_and_host(name: bytes) -> tuple[Reason, str]:
 
 
 class LeftOutLog(Protocol):
-    """Links that do not go in, each counted once, for all workers and runs.
+    """Counts the links that are left out, each once, for all workers and runs.
 
-    Session and summary call it.
+    The session and the summary call it.
     """
 
     async def add(self, links: Sequence[tuple[str, Reason]], limit: int) -> None:
-        """Note links and why they are left out; atomic, repeatable.
+        """Note links with the reasons for leaving them out; atomic and repeatable.
 
-        ``limit``: how many are counted once each; later ones are not counted.
+        At most ``limit`` links are counted; later ones are ignored.
         """
 
     async def summary(self) -> LeftOutLinks:
-        """Return the links left out so far that no other page brought in.
+        """Return the links left out so far, without those that another page brought in.
 
-        In portions: a link that goes in meanwhile may be counted.
+        It reads in portions: a link added meanwhile may be counted.
         """
 
 
 class WithheldLinks(Protocol):
-    """Links that wait apart, as their family is barren or a mirror gave the same.
+    """Links that wait apart, as their family is barren or a mirror has a copy.
 
-    The session reports the outcomes of links, and puts links back whose reason is gone. A
-    take withholds links of barren families by itself. Each method is atomic and may be repeated;
-    :meth:`families` reads one family after the other.
+    The session reports the outcomes of links, and restores links whose reason is gone. A take
+    withholds links of barren families by itself. Each method is atomic and may be repeated, except
+    that :meth:`families` reads one family after another.
     """
 
     async def know_families(self, families: Mapping[str, Family]) -> None:
-        """Note families of links, by name, before links of them go in."""
+        """Register families of links by name, before their links are added."""
 
     async def judge_families(self, answers: Sequence[tuple[str, Verdict, str]]) -> bool:
-        """Note what answers say of the families of their links.
+        """Record verdicts on families.
 
-        Each answer is the family's name, the verdict, and where its redirect led, if that was
-        known. Return whether :meth:`restore` has anything to do now.
+        Each answer is the family's name, the verdict, and the target of a redirect if it was known
+        already. Return whether :meth:`restore` has work to do.
         """
 
     async def note_bodies(
@@ -134,23 +134,23 @@ class WithheldLinks(Protocol):
         in_vain: Sequence[tuple[str, str]],
         known: int,
     ) -> tuple[bool, int, list[tuple[str, str]] | None]:
-        """Note what paths gave (names of origin, its URL, names of path and body), or did not.
+        """Record bodies (names of origin, its URL, path and body), and paths without one.
 
-        Return whether :meth:`restore` has anything to do now, the number of the mirrors that are
-        known, and, if it is another than ``known``, the mirrors: pairs of origins.
+        Return whether :meth:`restore` has work to do, the number of known mirrors, and, if it
+        differs from ``known``, the mirrors as pairs of origins.
         """
 
     async def withhold_copies(self, links: Sequence[tuple[str, str, str]]) -> set[int]:
-        """Withhold leased links that a mirror gave, or is being asked for; return which.
+        """Withhold leased links that a mirror gave or is being asked for; return their indexes.
 
-        Each link is the lease's id, and the names of its origin and its path.
+        Each link is a lease's id with the names of its origin and its path.
         """
 
     async def release_copies(self, limit: int) -> int:
-        """Put links back that a mirror was to give and did not; return how many."""
+        """Restore up to ``limit`` links that a mirror failed to give; return how many."""
 
     async def restore(self, limit: int) -> int:
-        """Put up to ``limit`` links back that are not to be withheld any more; return how many."""
+        """Restore up to ``limit`` links whose reason is gone; return how many."""
 
     async def families(self) -> list[Withheld]:
-        """Return the families of which links are withheld, those with most first."""
+        """Return the families with withheld links, those with most first."""

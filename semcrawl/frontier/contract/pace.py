@@ -1,4 +1,4 @@
-"""The pace of hosts and of addresses, as all workers of a crawl keep it together."""
+"""The pace of hosts and addresses, which all workers of a crawl keep together."""
 
 from __future__ import annotations
 
@@ -21,73 +21,72 @@ class HostPace(Protocol):
     ) -> None:
         """Set a host's crawl delay (seconds between request starts) and its concurrency.
 
-        ``at_least``: a longer delay that it has stays.
+        With ``at_least`` a longer present delay stays.
         """
 
     async def rest(self, host: str, seconds: float) -> None:
-        """Let a host rest at least so long from now, whatever its pace: it asked for that."""
+        """Let a host rest for at least ``seconds`` from now, as it asked for, whatever its pace."""
 
     async def reward(self, host: str, *, target: bool) -> None:
         """Count a fetch on the host, and whether it gave a target (for fairness policies).
 
-        Repeated after a lost connection it may count twice.
+        If it is repeated after a lost connection, it may count twice.
         """
 
 
 class ErrandTurns(Protocol):
-    """Turns of errands: requests that are no link's (a robots.txt, a JSON-LD context).
+    """Turns of errands: requests that are not for a link (a robots.txt, a JSON-LD context).
 
-    They keep the same delay as links. :class:`~semcrawl.crawl.turns.Turns` asks for them. Each
-    method is atomic and may be repeated. ``errand`` is a name of this worker's own.
+    Errands keep the same delay as links. :class:`~semcrawl.crawl.turns.Turns` calls this. Each
+    method is atomic and may be repeated. ``errand`` is a name that is unique in this worker.
     """
 
     async def next(
         self, host: str, errand: str, *, instead_of: Lease | None = None
     ) -> float | None:
-        """Ask for a host's next turn; return after how many seconds to ask again.
+        """Ask for a host's next turn; return the seconds after which to ask again.
 
-        0 when the turn is now: the host is held as for a link that was taken. ``None`` where the
-        host has no delay: then nothing is counted. Errands wait in line, first in, first out, and
-        links wait for them. An errand that does not ask again, or does not end, is forgotten after
-        the lease time.
+        0 means that the turn is now; the host is then held as for a taken link. ``None`` means that
+        the host has no delay, so nothing is counted. Errands queue first in, first out, and links
+        wait for them. An errand that neither asks again nor ends is forgotten after the lease time.
 
-        ``instead_of``: a leased link that was not sent gives its host's turn up for the errand.
+        ``instead_of`` is a leased link, not sent, that cedes its host's turn to the errand.
         """
 
     async def starts(self, host: str, errand: str) -> bool:
-        """Note that an errand's request leaves now; whether its turn still held."""
+        """Note that an errand's request starts now; return whether its turn still held."""
 
     async def end(self, host: str, errand: str, *, sent: bool = True) -> None:
-        """Note that an errand is over; a host that was ``sent`` nothing needs no rest."""
+        """Note that an errand is over; without ``sent`` its host needs no delay."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddressLimits:
-    """How often an address is asked, by all workers and under all names."""
+    """The pace of an address, over all workers and host names."""
 
     #: seconds between the starts of two requests; 0 = addresses have no pace
     delay: float = 0.1
     #: requests at a time
     concurrency: int = 8
-    #: whether private addresses have one as well
+    #: whether private addresses have a pace too
     private: bool = False
 
 
 class AddressPace(Protocol):
-    """The pace of each address, beside that of each host: many names may lead to one server.
+    """The pace of each address, besides that of each host, as many names may share a server.
 
-    A host whose address may not be asked now has its next turn reserved, and rests until then: ten
-    thousand names of one address cost no more than as many hosts with a crawl delay. The download
-    handler asks once it knows the address. Each method is atomic and may be repeated.
+    A host whose address is busy gets its next turn reserved, and rests until then. So ten thousand
+    names of one address cost no more than as many hosts with a crawl delay. The download handler
+    asks once it knows the address. Each method is atomic and may be repeated.
     """
 
     async def turn(
         self, host: str, address: str, name: str, limits: AddressLimits, *, rests: bool
     ) -> float:
-        """Return 0 if a host may be asked at its address now, else the seconds until its turn.
+        """Return 0 if a host may send to its address now, else the seconds until its turn.
 
-        ``name`` is the request's own, which :meth:`over` ends. With ``rests`` no link of the host
-        is taken before its turn.
+        ``name`` identifies the request for :meth:`over`. With ``rests``, no link of the host is
+        taken before its turn.
         """
 
     async def over(self, address: str, name: str) -> None:
@@ -95,26 +94,26 @@ class AddressPace(Protocol):
 
 
 def micros(seconds: float) -> int:
-    """Return a time as the backends count it, in microseconds."""
+    """Return a time in microseconds, the unit of the backends."""
     return round(seconds * 1e6)
 
 
 def checked_pace(host: str, delay: float, concurrency: int) -> int:
-    """Return a crawl delay in microseconds; raise ``ValueError`` where there is no such pace."""
+    """Return a crawl delay in microseconds; raise ``ValueError`` for an invalid pace."""
     if delay < 0 or not isfinite(delay) or concurrency < 1:
         raise ValueError(f"no pace for {host}: delay {delay} s, concurrency {concurrency}")
     return micros(delay)
 
 
 def checked_rest(seconds: float) -> int:
-    """Return a time to rest in microseconds; raise ``ValueError`` for what is none."""
+    """Return a time to rest in microseconds; raise ``ValueError`` for an invalid one."""
     if seconds < 0 or not isfinite(seconds):
         raise ValueError(f"no time to rest: {seconds} s")
     return micros(seconds)
 
 
 def address_block(address: str) -> str:
-    """Return what counts as one address: of version 6 a network of 64 bits, which one host has."""
+    """Return the unit that counts as one address; for IPv6 the /64 network, which one host has."""
     parsed = ip_address(address.partition("%")[0])
     if isinstance(parsed, IPv6Address):
         if parsed.ipv4_mapped is not None:
@@ -127,52 +126,52 @@ def address_block(address: str) -> str:
 class Rest:
     """The rest of a host that is down."""
 
-    #: whether it was down for as long as it is waited for
+    #: whether it was down for longer than the crawl's patience
     over: bool
     #: seconds until it is asked again
     seconds: float
-    #: seconds since it is down
+    #: seconds since it went down
     down_for: float
-    #: why it rests: the word of the first report
+    #: reason in the first report, one word
     why: str
-    #: an address that it gave before; empty if it never gave any
+    #: a URL that it served before; empty if none
     good: str
 
 
 class Outages(Protocol):
-    """Hosts that are down, as all workers see them: since when, and until when they rest.
+    """Hosts that are down, since when, and until when they rest; shared by all workers.
 
-    The links of such a host wait. After each rest one of them is handed out as a probe
-    (:attr:`Lease.probe`), and no other before that one has ended.
-    :class:`~semcrawl.crawl.hosthealth.HostHealth` reports and asks. Each method is atomic and may
-    be repeated, except :meth:`set_aside`, which works in atomic portions.
+    The links of such a host wait. After each rest, one of them is leased as a probe
+    (:attr:`Lease.probe`), and no other before the probe ends.
+    :class:`~semcrawl.crawl.hosthealth.HostHealth` calls this. Each method is atomic and may be
+    repeated, except :meth:`set_aside`, which works in atomic portions.
     """
 
     async def falter(
         self, host: str, why: str, *, step: float, patience: float, untried_patience: float
     ) -> Rest:
-        """Report that a host is down, or that its probe failed; it rests ``step`` s longer now.
+        """Report that a host is down or its probe failed; its next rest is ``step`` s longer.
 
-        It is waited for for ``patience`` seconds, or for ``untried_patience`` if it never answered;
-        with an infinite patience the time does not count. ``why`` is one word. A report while it
-        rests changes nothing.
+        The crawl waits for it for ``patience`` seconds, or for ``untried_patience`` if it never
+        answered; an infinite patience does not count the time. ``why`` is one word. A report while
+        it rests changes nothing.
         """
 
     async def recover(self, host: str, *, step: float, good: str = "") -> tuple[float, float]:
         """Report that a host answered; its next rest is ``step`` s shorter.
 
-        ``good``: an address that it gave. Return the rest that remains, and how long it was down (0
-        if it was not), in seconds.
+        ``good`` is a URL that it served. Return the seconds of rest that remain, and the seconds
+        that it was down, 0 if it was not.
         """
 
     async def good(self, host: str) -> str:
-        """Return an address that a host gave, in this run or another; empty if it gave none."""
+        """Return a URL that a host served in any run; empty if none."""
 
     async def note_dead(self) -> None:
-        """Count one more host that was found dead: from the second on, untried ones come last."""
+        """Count a host as dead; from the second one on, untried hosts come last."""
 
     async def why(self, host: str) -> str:
-        """Return the reason why a host is down, one word; empty if it is not."""
+        """Return why a host is down, in one word; empty if it is not."""
 
     async def set_aside(self, host: str) -> list[WaitingLink]:
-        """Keep all waiting links of a host for a requeue; return them."""
+        """Move all waiting links of a host to the failed ones; return them."""
