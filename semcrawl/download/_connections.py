@@ -1,4 +1,4 @@
-"""Connections to web servers: how they are made and bounded, and how they fail."""
+"""Connections to web servers: makes and bounds them, and translates their errors."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ from semcrawl.download.heads import head_end, is_interim, may_be_http, repaired_
 from semcrawl.download.resolver import NO_SUCH_NAME, AddressRules, PublicResolver
 from semcrawl.machine.descriptors import idle_connections
 
-#: awaited in the task of a request that has a connection, before its first byte is sent
+#: awaited in a request's task once it has a connection, before its first byte is sent
 ON_CONNECTED: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar(
     "ON_CONNECTED", default=None
 )
-#: awaited with the address of the server, before the request connects
+#: awaited in a request's task with the server's IP address, before it connects
 GATE: ContextVar[Callable[[str], Awaitable[None]] | None] = ContextVar("GATE", default=None)
 #: allows servers without secure renegotiation (``SSL_OP_LEGACY_SERVER_CONNECT``)
 _LEGACY_SERVERS = 0x4
-#: seconds for which the addresses of a name hold
+#: seconds for which the addresses of a name are cached
 _NAME_LIFETIME = 600
-#: errors of the system when this process, or all together, have too many files open
+#: system errors when this process, or the whole system, has too many open files
 _NO_FILES = frozenset({errno.EMFILE, errno.ENFILE})
-#: seconds that a link waits when no file was left for it
+#: seconds that a link waits when no file could be opened for it
 _FILES_PAUSE = 2.0
 _OF_ERRNO: dict[int | None, type[Exception]] = {
     errno.ETIMEDOUT: DownloadTimeoutError,
@@ -65,20 +65,20 @@ _OF_ERRNO: dict[int | None, type[Exception]] = {
 class _Protocol(ResponseHandler):
     """A connection that reads responses as leniently as browsers do, and bounds their heads.
 
-    aiohttp's parser gets the head when it is whole, and the body apart from it: where the body is
-    longer than announced, the announced part is kept.
+    It gives aiohttp's parser the whole head first, then the body. So if a body is longer than
+    announced, the announced part is kept.
     """
 
     def __init__(self, limit: int, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
         self._limit = limit
-        #: bytes of the present response: now, and when the rate was last checked
+        #: bytes of the current response, now and at the last check of the rate
         self._received = self._checked = 0
         #: time of that check by the loop's clock; ``None`` before the first byte
         self._checked_at: float | None = None
-        #: the beginning of a head; ``None`` while no head is due
+        #: the part of a head that has arrived; ``None`` while no head is expected
         self._head: bytearray | None = None
-        #: bytes of interim responses
+        #: bytes of the interim responses before the current one
         self._interim = 0
 
     def set_response_params(self, **params: Any) -> None:
@@ -102,7 +102,7 @@ class _Protocol(ResponseHandler):
                 return
             self._head = None
             if end < 0:
-                super().data_received(bytes(begun))  # the parser says why it is none
+                super().data_received(bytes(begun))  # the parser says what is wrong with it
                 return
             head, data = bytes(begun[:end]), bytes(begun[end:])
             super().data_received(repaired_head(head))
@@ -131,7 +131,7 @@ class _Protocol(ResponseHandler):
             self._checked_at, self._checked = now, self._received
 
     def set_exception(self, exc: BaseException, *cause: BaseException) -> None:
-        """Report an error to the task that waits for the body as well: aiohttp does not."""
+        """Report an error also to the task that waits for the body, which aiohttp does not."""
         payload = self._payload
         if payload is not None and not payload.is_eof() and payload.exception() is None:
             broken = aiohttp.ClientPayloadError(str(exc))
@@ -146,16 +146,16 @@ class _Protocol(ResponseHandler):
 
 
 class Connector(aiohttp.TCPConnector):
-    """Makes and keeps connections, by Scrapy's settings for them and ours.
+    """Makes and pools connections, by Scrapy's settings and ours.
 
-    Their number has no limit here: the frontier and the engine bound the requests in flight.
+    It has no limit on their number: the frontier and the engine bound the requests in flight.
     """
 
     def __init__(self, settings: BaseSettings, rules: AddressRules) -> None:
-        """Make none yet; must be called in the loop that they will run in."""
+        """Prepare the pool; call this in the event loop that will use it."""
         context = _make_ssl_context(settings)
         context.options |= ssl.Options(_LEGACY_SERVERS)
-        # one for each request, so that none waits for the names of others
+        # one thread for each request, so that none waits for another's look-up
         threads = max(map(settings.getint, ("REACTOR_THREADPOOL_MAXSIZE", "CONCURRENT_REQUESTS")))
         self._names = PublicResolver(
             rules.allow_name,
@@ -186,7 +186,7 @@ class Connector(aiohttp.TCPConnector):
         self._most_idle = idle_connections(settings.getint("CONCURRENT_REQUESTS"))
 
     def _release(self, key: Any, protocol: ResponseHandler, *, should_close: bool = False) -> None:
-        """Keep a connection for later requests, unless too many are idle."""
+        """Return a connection to the pool, or close it if too many are idle."""
         idle = sum(map(len, self._conns.values()))
         super()._release(key, protocol, should_close=should_close or idle >= self._most_idle)
 
@@ -198,10 +198,10 @@ class Connector(aiohttp.TCPConnector):
     ) -> Connection:
         """Return a connection once its request may be sent."""
         if req.proxy:
-            GATE.set(None)  # the address of the server is unknown here
+            GATE.set(None)  # the proxy resolves the server's name
         connection = await super().connect(req, traces, timeout)
         if (gate := GATE.get()) is not None and connection.transport is not None:
-            try:  # (an idle connection has looked no name up)
+            try:  # a pooled connection needs no look-up, so the gate was not awaited
                 await gate(connection.transport.get_extra_info("peername")[0])
             except BaseException:
                 connection.release()
@@ -214,7 +214,7 @@ class Connector(aiohttp.TCPConnector):
             connection.close()
             raise
         if (protocol := connection.protocol) is None or not protocol.is_connected():
-            # an idle one that its server has closed meanwhile
+            # the server has closed this pooled connection meanwhile
             connection.close()
             connection = await super().connect(req, traces, timeout)
         return connection
@@ -228,7 +228,7 @@ class Connector(aiohttp.TCPConnector):
         return found
 
     async def _watch_rates(self) -> None:
-        """Abort responses that drip, so that they hold no slot."""
+        """Abort responses below the least rate, which would hold slots for long."""
         while True:
             await asyncio.sleep(min(1.0, self._grace / 4))
             for protocol in list(self._made):
@@ -246,7 +246,7 @@ class Connector(aiohttp.TCPConnector):
 def scrapys_exceptions(request: Request, seconds: float) -> Iterator[None]:
     """Raise Scrapy's exceptions for downloads instead of aiohttp's.
 
-    ``FilesUsedUp`` is raised when this process can open no file for a request.
+    Raise ``FilesUsedUp`` when this process can open no file for a request.
     """
     try:
         with _files_used_up():
@@ -279,7 +279,7 @@ def scrapys_exceptions(request: Request, seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _files_used_up() -> Iterator[None]:
-    """Raise ``FilesUsedUp`` for an error, or a cause of one, that says so."""
+    """Raise ``FilesUsedUp`` for an error that means too many open files."""
     try:
         yield
     except OSError as error:
@@ -291,18 +291,18 @@ def _files_used_up() -> Iterator[None]:
 
 
 def what_broke(error: aiohttp.ClientPayloadError) -> str:
-    """Return in one line why a body broke off."""
+    """Say in one line why a body broke off."""
     why = getattr(error.__cause__, "message", None) or str(error)
     return f"the body broke off: {_one_line(why)}"
 
 
 def _reason(error: OSError) -> str:
-    """Return the message of the system, or of the TLS library."""
+    """Return the message of the system or of the TLS library."""
     if error.errno and not isinstance(error, (ssl.SSLError, socket.gaierror)):
         return os.strerror(error.errno)
     return error.strerror or str(error)
 
 
 def _one_line(problem: object) -> str:
-    """Return a parser's message without the arrow that it draws below."""
+    """Return a parser's message on one line, without the arrow under it."""
     return " ".join(str(problem).split()).removesuffix(" ^")

@@ -1,4 +1,4 @@
-"""Files that a command fetches itself: bounded in size and time, never from private addresses."""
+"""Fetches files for commands, bounded in size and time, and not from private addresses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import requests
 from scrapy.settings import BaseSettings
 
 from semcrawl.config.components import say_who_it_is
-from semcrawl.download._guardedline import GuardedLines
+from semcrawl.download._guardedconnections import GuardedAdapter
 from semcrawl.errors import SemcrawlError
 from semcrawl.web.hosts import host_of
 from semcrawl.web.privatehosts import is_private_address, is_private_ip
@@ -28,12 +28,13 @@ _PIECE = 1 << 16
 class Fetcher:
     """Fetches one file after the other.
 
-    Hosts that the user names may be private; others, to which files or redirects lead, may not.
+    Hosts that the user names may be private; hosts in files or redirects may not.
     """
 
     user_agent: str
-    #: bytes of a file, and seconds for it
+    #: most bytes of a file
     max_bytes: int = 50 * 1024 * 1024
+    #: most seconds for a file
     seconds: float = 60.0
     #: seconds between two requests to a host
     delay: float = 1.0
@@ -44,9 +45,9 @@ class Fetcher:
         """Begin a session."""
         self._session = requests.Session()
         self._session.headers["User-Agent"] = self.user_agent
-        self._lines = GuardedLines(self._check_line)
+        self._connections = GuardedAdapter(self._check_connection)
         for scheme in ("http://", "https://"):
-            self._session.mount(scheme, self._lines)
+            self._session.mount(scheme, self._connections)
         self._asked: dict[str, float] = {}
 
     @classmethod
@@ -62,17 +63,17 @@ class Fetcher:
         )
 
     def name(self, url: str) -> None:
-        """Note that the user names an address: its host may be private."""
+        """Note that the user names an address, so that its host may be private."""
         self.named.add(host_of(url))
 
     def get(self, url: str, accept: str = "*/*") -> tuple[bytes, str, str]:
-        """Return body, media type and final address. Raises ``SemcrawlError`` in one line."""
+        """Return body, media type and final address; raise ``SemcrawlError`` if that fails."""
         asked = url
         try:
             for _ in range(_MOST_REDIRECTS + 1):
                 self._check(url)
                 self._wait(url)
-                with self._asked_for(url, accept) as answer:
+                with self._response_to(url, accept) as answer:
                     if answer.is_redirect:
                         url = urljoin(url, answer.headers["Location"])
                         continue
@@ -84,9 +85,9 @@ class Fetcher:
         raise SemcrawlError(f"cannot fetch {asked}: more than {_MOST_REDIRECTS} redirects")
 
     @contextmanager
-    def _asked_for(self, url: str, accept: str) -> Iterator[requests.Response]:
-        """Ask for an address; the answer is to be read within the context, and in time."""
-        with self._lines.cut_after(self.seconds) as is_late:
+    def _response_to(self, url: str, accept: str) -> Iterator[requests.Response]:
+        """Send a request and yield its response, which must be read in time, in the context."""
+        with self._connections.cut_after(self.seconds) as is_late:
             try:
                 with self._session.get(
                     url,
@@ -109,7 +110,7 @@ class Fetcher:
         return bytes(body)
 
     def _check(self, url: str) -> None:
-        """Raise ``SemcrawlError`` for what is no http(s) address, or a private one."""
+        """Raise ``SemcrawlError`` for a private address, or text that is no http(s) URL."""
         if normalise(url, Normalisation(exact=True)) is None:
             raise SemcrawlError(f"not an http or https URL: {url[:200]!r}")
         host = host_of(url)
@@ -122,10 +123,10 @@ class Fetcher:
         if private:
             raise _private(host)
 
-    def _check_line(self, host: str, address: str) -> None:
+    def _check_connection(self, host: str, address: str) -> None:
         """Raise ``SemcrawlError`` for a connection to a private address.
 
-        A name may lead to another address than when it was checked.
+        The name may resolve differently now than in :meth:`_check`.
         """
         named = {name.rstrip(".") for name in self.named}
         allowed = self.allow_private or host.strip("[]").rstrip(".").lower() in named
@@ -133,7 +134,7 @@ class Fetcher:
             raise _private(host)
 
     def _wait(self, url: str) -> None:
-        """Keep the pace of a host."""
+        """Wait until the host's delay is over."""
         host, now = host_of(url), time.monotonic()
         wait = self._asked.get(host, now - self.delay) + self.delay - now
         if wait > 0:
@@ -148,7 +149,7 @@ def _private(host: str) -> SemcrawlError:
 
 
 def _reason(error: BaseException) -> str:
-    """Say in a line what went wrong, by the first cause that has words of its own."""
+    """Say in one line what went wrong: the first message of the system in the chain of causes."""
     if isinstance(error, requests.Timeout):
         return "no answer in time"
     cause: BaseException | None = error

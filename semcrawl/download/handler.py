@@ -1,4 +1,4 @@
-"""The HTTP client: aiohttp's; every request that it sends is an attempt of the crawl."""
+"""The download handler, on aiohttp: each request that it sends is one attempt."""
 
 from __future__ import annotations
 
@@ -45,25 +45,25 @@ from semcrawl.web.bodies import BODY_FILE, BodyBuffer
 
 logger = logging.getLogger(__name__)
 
-#: content codings that the reader of dumps knows by their marks
-_KNOWN_BY_MARK = frozenset({b"", b"identity", b"gzip", b"x-gzip", b"zstd"})
+#: content codings that the reader detects by their first bytes
+_KNOWN_BY_MAGIC = frozenset({b"", b"identity", b"gzip", b"x-gzip", b"zstd"})
 #: statuses of responses without a body
 _BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
-#: headers that only the request sets
+#: headers that aiohttp must not add
 _AUTOMATIC = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
-#: bytes of a body that are read, and signalled, at a time at most
+#: most bytes of a body that are read, and signalled, at a time
 _PIECE = 1 << 16
 _USER_AGENT, _PROXY_AUTHORIZATION = "User-Agent", "Proxy-Authorization"
 
 
 class _Answer(aiohttp.ClientResponse):
-    """A response that knows its server, even when its connection has gone back to the pool."""
+    """A response that knows its server even after its connection is back in the pool."""
 
     peer: str = ""
     tls: ssl.SSLObject | None = None
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        """Wait for the headers."""
+        """Note the server, then wait for the headers."""
         transport = connection.transport
         if transport is not None:
             name = transport.get_extra_info("peername")
@@ -75,13 +75,13 @@ class _Answer(aiohttp.ClientResponse):
 class AiohttpDownloadHandler(BaseDownloadHandler):
     """Sends each request once, and keeps large bodies on disk.
 
-    By itself aiohttp repeats a GET, unseen, when an idle connection breaks before the response.
-    Here such a failure is recorded and tried again like any other: the records are the requests
+    By default aiohttp silently repeats a GET when an idle connection breaks before the response.
+    Here such a failure is recorded and retried like any other. So the records show every request
     that the server got, and every crawl delay holds.
 
-    A body of more than ``SEMCRAWL_MAX_SIZE_IN_MEMORY`` bytes is in the :class:`BodyFile` of the
-    request's ``meta``, still coded; the response's own body is empty then. Scrapy's settings,
-    signals and ``meta`` keys of downloads hold here, but for the key ``bindaddress``.
+    A body of more than ``SEMCRAWL_MAX_SIZE_IN_MEMORY`` bytes goes, still encoded, to a
+    :class:`BodyFile` in the request's ``meta``; the response's own body is empty then. Scrapy's
+    settings, signals and ``meta`` keys for downloads apply, except the key ``bindaddress``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -103,7 +103,7 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
         Raises Scrapy's exceptions for downloads, ``HeadersTooLargeError``, and ``AddressRefused``.
         """
         request.meta.pop(BODY_FILE, None)
-        if self._session is None:  # (it needs the loop that runs)
+        if self._session is None:  # making it needs the running event loop
             self._session = self._new_session()
         seconds = request.meta.get("download_timeout", self._timeout)
         GATE.set(request.meta.get(AT_ADDRESS))
@@ -138,15 +138,15 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
             response_class=_Answer,
             max_line_size=self._headers_limit,
             max_field_size=self._headers_limit,
-            max_headers=self._headers_limit,  # (none is shorter than a byte)
+            max_headers=self._headers_limit,  # a header has at least one byte
         )
         session._retry_connection = False
         return session
 
     async def _read(self, answer: _Answer, request: Request) -> Response:
-        """Make the response; its body is read unless a receiver of the headers stops it."""
+        """Make the response; read its body unless a receiver of ``headers_received`` stops it."""
         headers = Headers(answer.raw_headers)
-        # (without a body it is that of the document)
+        # the Content-Length of a 304 is that of the document
         length = 0 if answer.status in _BODILESS else answer.content_length
         stop = check_stop_download(
             signals.headers_received, self.crawler, request, headers=headers, body_length=length
@@ -156,8 +156,8 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
         coding = b",".join(headers.getlist(b"Content-Encoding")).strip().lower()
         is_robots = ROBOTS in request.meta
         above = max(self._disk_above, 2 * LONGEST) if is_robots else self._disk_above
-        # (closed, or the traceback of an error would keep it)
-        with BodyBuffer(b"", above if coding in _KNOWN_BY_MARK else inf, self._folder) as body:
+        # the context closes the buffer, which the traceback of an error would keep alive
+        with BodyBuffer(b"", above if coding in _KNOWN_BY_MAGIC else inf, self._folder) as body:
             flags: list[str] = []
             try:
                 stop = await self._receive(body, answer, request, length or 0)
@@ -170,19 +170,19 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
             if body.file is not None:
                 request.meta[BODY_FILE] = body.file
                 body.file.codings = tuple(headers.getlist(b"Content-Encoding"))
-                # the reader unpacks it; the middleware would do so in memory
+                # the reader decodes it; Scrapy's middleware would do so in memory
                 headers.pop(b"Content-Encoding", None)
             return _response(answer, request, headers, body.getvalue(), flags, stop)
 
     async def _receive(
         self, body: BodyBuffer, answer: _Answer, request: Request, length: int
     ) -> StopDownload | None:
-        """Read the body; return what stopped it, if something did.
+        """Read the body; return the ``StopDownload`` of a receiver, if there is one.
 
-        ``length`` bytes were announced. Raises ``DownloadCancelledError`` for a body that is, or
-        will be, too large.
+        ``length``: announced bytes. Raises ``DownloadCancelledError`` for a body that is or will be
+        too large.
         """
-        # (the middleware of robots.txt ends its downloads itself)
+        # the robots.txt middleware bounds its downloads itself
         maxsize = 0 if ROBOTS in request.meta else self._maxsize
         maxsize = request.meta.get("download_maxsize", maxsize)
         warnsize = request.meta.get("download_warnsize", self._warnsize)
@@ -213,14 +213,14 @@ def _total(seconds: float) -> aiohttp.ClientTimeout:
 
 
 def _headers_and_proxy(request: Request) -> dict[str, Any]:
-    """Return aiohttp's arguments for a request's headers and for its proxy, which has its own."""
+    """Return aiohttp's arguments for a request's headers, and for its proxy and its headers."""
     headers = request.headers.to_tuple_list()
     proxy = request.meta.get("proxy")
     if not proxy:
         return {"headers": headers}
     arguments: dict[str, Any] = {"headers": headers, "proxy": add_http_if_no_scheme(proxy)}
     if request.url.startswith("https:"):
-        # the proxy makes a tunnel and does not see into it
+        # the proxy tunnels the request and does not see its headers
         proxys_own = (_USER_AGENT, _PROXY_AUTHORIZATION)
         arguments["proxy_headers"] = [pair for pair in headers if pair[0] in proxys_own]
         arguments["headers"] = [pair for pair in headers if pair[0] != _PROXY_AUTHORIZATION]

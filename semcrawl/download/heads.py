@@ -1,7 +1,4 @@
-"""Response heads of servers that break the rules, repaired for a strict parser.
-
-The repairs are those of browsers, and of RFC 9112 for recipients.
-"""
+"""Repairs invalid response heads for a strict parser, as browsers do and RFC 9112 allows."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import re
 _END = re.compile(rb"\r?\n\r?\n")
 _INTERIM = re.compile(rb"HTTP/\S+ +1(?!01)\d\d\b")
 _LATER_VERSION = re.compile(rb"HTTP/1\.[2-9]")
-#: lines that are no fields, and bytes that no field may have
+#: lines that are no valid header fields
 _ODD_LINE = re.compile(rb"\n(?![ \t])(?:[^:\r\n]*(?:[\r\n]|\Z)|[^:\r\n]*[ \t][^:\r\n]*:|:)")
 _PLAIN_LENGTH = re.compile(rb"\ncontent-length:[ \t]*\d+[ \t]*\r?\n")
 _NAME = re.compile(rb"[^\s:]+")
@@ -18,31 +15,31 @@ _LENGTH, _TRANSFER = b"content-length", b"transfer-encoding"
 
 
 def head_end(start: bytearray, searched: int = 0) -> int:
-    """Return where a response head ends, its empty line included; -1 if it goes on.
+    """Return where a response head ends, after its empty line; -1 if it is not whole.
 
-    ``searched`` bytes of ``start`` were looked at before.
+    Earlier calls have searched the first ``searched`` bytes.
     """
     found = _END.search(start, max(0, searched - 3))
     return found.end() if found else -1
 
 
 def may_be_http(start: bytearray) -> bool:
-    """Whether the first bytes can be, or become, a status line."""
+    """Whether these bytes can be the beginning of a status line."""
     return start.startswith(b"HTTP/"[: len(start)])
 
 
 def is_interim(head: bytes) -> bool:
-    """Whether a head is that of an interim response (1xx), which the final one follows."""
+    """Whether a head is that of an interim response (1xx), before the final one."""
     return _INTERIM.match(head) is not None
 
 
 def repaired_head(head: bytes) -> bytes:
     """Return a head without the faults that a strict parser refuses and browsers accept.
 
-    Lines without a colon or with a blank in their name go (RFC 9112, section 5), bytes of value
-    zero too; of equal lengths one stays, and none beside ``Transfer-Encoding``, which overrides it
-    (section 6.3). A later version 1.x is understood as 1.1 (RFC 9110, section 2.5). Different
-    lengths are left for the parser to refuse.
+    It drops lines without a colon or with a blank in the name (RFC 9112, section 5), zero bytes,
+    repeated equal lengths, and lengths beside ``Transfer-Encoding``, which overrides them (section
+    6.3). A later version 1.x becomes 1.1 (RFC 9110, section 2.5). Different lengths stay, for the
+    parser to refuse.
     """
     small = head.lower()
     lengths = small.count(_LENGTH)
@@ -71,7 +68,7 @@ def repaired_head(head: bytes) -> bytes:
 
 
 def _fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
-    """Return names in small letters and lines of the fields; lines that go on are one."""
+    """Return lower-case name and line of each field, with continuation lines joined."""
     fields: list[tuple[bytes, bytes]] = []
     for line in lines:
         if line[:1] in (b" ", b"\t"):

@@ -1,4 +1,4 @@
-"""Private addresses: who may ask for them, and names that resolve to them."""
+"""Private addresses: which hosts may have one, and a resolver that refuses all others."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from semcrawl.crawl.failures import AddressRefused
 from semcrawl.web.hosts import host_of
 from semcrawl.web.privatehosts import is_private_ip
 
-#: errors of the system for names that do not exist, or have no address
+#: system errors for names that do not exist or have no address
 NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
-#: names without an address that are remembered, and for how many seconds
-_MISSING_AT_HAND, _MISSING_LIFETIME = 10_000, 60.0
+#: most names without an address that are remembered, and the seconds for which they are
+_MOST_MISSING, _MISSING_LIFETIME = 10_000, 60.0
 
 
 class AddressRules:
-    """Which hosts may have private addresses: those that the user's own seeds or scope name.
+    """Says which hosts may have private addresses: those that the user's seeds or scope name.
 
-    A seed that comes from a Redis list opens none, as others may write to it.
-    ``SEMCRAWL_ALLOW_PRIVATE_ADDRESSES`` lifts all rules.
+    A seed from a Redis list allows none, as others may write to the list.
+    ``SEMCRAWL_ALLOW_PRIVATE_ADDRESSES`` allows all.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        """Take the setting, and the proxies."""
+        """Read the setting, and the proxies of the environment."""
         self._crawler = crawler
         self._any = crawler.settings.getbool("SEMCRAWL_ALLOW_PRIVATE_ADDRESSES")
         proxies = getproxies().values()
@@ -48,27 +48,27 @@ class AddressRules:
         return host in scope.named or any(host == host_of(f"//{name}") for name, _ in scope.hosts)
 
     def allow_name(self, name: str) -> bool:
-        """Whether a name may resolve to a private address; proxies of the environment may."""
+        """Whether a name may resolve to a private address, as names of proxies may."""
         return name in self._proxies or self.allow(name)
 
 
 class PublicResolver(AbstractResolver):
-    """The system's resolver; it refuses names with private addresses that the user did not name.
+    """The system's resolver, without private addresses that the user did not name.
 
-    It checks the address that the connection uses: a name cannot resolve to another one afterwards.
-    It looks names up in its own threads: dead names take long, and no other request waits.
+    It checks the very address that the connection uses, so the name cannot resolve to another one
+    afterwards. It has its own threads, so that no other work waits for names that take long.
     """
 
     def __init__(self, allowed: Callable[[str], bool], timeout: float, threads: int = 10) -> None:
-        """Resolve names; those that are ``allowed`` to any address.
+        """Resolve names, to private addresses only if ``allowed``.
 
-        ``timeout`` is in seconds; ``threads`` names are looked up at a time.
+        ``timeout``: seconds for a name; ``threads``: names looked up at a time.
         """
         self._allowed = allowed
         self._timeout = timeout
         self._threads = ThreadPoolExecutor(max(1, threads), "semcrawl-dns")
         self._refused: dict[str, str] = {}
-        #: names that do not exist, with the error, and until when it holds
+        #: names that do not exist: the error, and until when it holds (``time.monotonic``)
         self._missing: dict[str, tuple[OSError, float]] = {}
 
     async def resolve(
@@ -76,8 +76,8 @@ class PublicResolver(AbstractResolver):
     ) -> list[ResolveResult]:
         """Resolve a name.
 
-        Raises ``AddressRefused`` if one of its addresses is private, from then on without looking
-        it up again; ``TimeoutError``, and ``OSError`` or ``UnicodeError`` if it has none.
+        Raises ``AddressRefused`` if one of its addresses is private, and remembers that. Raises
+        ``TimeoutError``, and ``OSError`` or ``UnicodeError`` for a name without an address.
         """
         name = host.lower()
         self._check_missing(name)
@@ -98,7 +98,7 @@ class PublicResolver(AbstractResolver):
         raise AddressRefused(f"{host} has the private address {self._refused[name]}")
 
     def _check_missing(self, name: str) -> None:
-        """Raise the remembered error of a name that does not exist, as long as it holds."""
+        """Raise the remembered error of a name that does not exist, while it holds."""
         if name in self._missing:
             error, until = self._missing[name]
             if time.monotonic() < until:
@@ -106,22 +106,22 @@ class PublicResolver(AbstractResolver):
             del self._missing[name]
 
     def _note_missing(self, name: str, error: OSError) -> None:
-        while len(self._missing) >= _MISSING_AT_HAND:
+        while len(self._missing) >= _MOST_MISSING:
             del self._missing[next(iter(self._missing))]
         self._missing[name] = error, time.monotonic() + _MISSING_LIFETIME
 
     async def close(self) -> None:
-        """Look nothing up any more."""
+        """Stop the threads, without waiting for look-ups."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _addresses(host: str, port: int, family: socket.AddressFamily) -> list[ResolveResult]:
-    """Ask the system."""
-    asked = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM, 0, socket.AI_ADDRCONFIG)
+    """Look a name up with the system's resolver."""
+    found = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM, 0, socket.AI_ADDRCONFIG)
     numeric = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
     return [
         ResolveResult(
             hostname=host, host=str(where[0]), port=port, family=kind, proto=proto, flags=numeric
         )
-        for kind, _, proto, _, where in asked
+        for kind, _, proto, _, where in found
     ]

@@ -1,4 +1,4 @@
-"""Files with the quads of large documents on their way through the pipelines."""
+"""Keeps the quads of large documents in files while they pass the pipelines."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _PREFIX = ".spool-"
 
 
 def spool_folder(settings: BaseSettings) -> Path | None:
-    """Return this process's folder for such files; ``None`` when the job has no folder."""
+    """Return this process's folder for such files; ``None`` if the job has no folder."""
     job = settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR")
     return Path(job) / f"{_PREFIX}{socket.gethostname()}-{os.getpid()}" if job else None
 
 
 class SpoolRemoval:
-    """Extension: makes the folder, removes each file when its document is through the pipelines.
+    """Extension: makes the folder, and deletes each file once its document passed the pipelines.
 
-    Files of processes of this machine that died are removed at the start.
+    At the start it deletes files that dead processes of this machine have left.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -48,14 +48,14 @@ class SpoolRemoval:
         return extension
 
     def spider_opened(self) -> None:
-        """Make the folder; remove those of dead processes."""
+        """Make the folder; delete those of dead processes."""
         if self._folder is None:
             return
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             logger.error("cannot make %s: %s", self._folder, error.strerror)
-        # not when the spider closes: another one of the process may still need it
+        # not when the spider closes: another spider of the process may still need it
         atexit.register(_remove, self._folder)
         for folder in self._folder.parent.glob(f"{_PREFIX}{socket.gethostname()}-*"):
             pid = folder.name.rpartition("-")[2]
@@ -63,7 +63,7 @@ class SpoolRemoval:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def item_over(self, item: Any) -> None:
-        """Remove the file of a document that is through all pipelines and feeds."""
+        """Delete the file of a document that is through all pipelines and feeds."""
         if isinstance(item, RdfDocument) and item.spool is not None:
             item.spool.unlink(missing_ok=True)
 

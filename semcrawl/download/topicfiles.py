@@ -1,4 +1,4 @@
-"""URLs that the topic of a crawl names: an ontology, a thesaurus, pages as examples."""
+"""Fetches the URLs that a crawl's topic names: an ontology, a thesaurus, example pages."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _ACCEPT = "text/turtle, application/rdf+xml;q=0.9, text/html;q=0.5, */*;q=0.1"
 
 
 def fetch_topic_files(settings: BaseSettings) -> None:
-    """Have the URLs of topics that are made of these settings fetched, each once.
+    """Let topics made from these settings fetch the URLs that they name, each once.
 
-    Bounded in size and time, one after the other, and never from private addresses unless
-    ``SEMCRAWL_ALLOW_PRIVATE_ADDRESSES`` says so. Copies of the settings share what was fetched.
+    Fetches are bounded in size and time, run one after the other, and reach private addresses only
+    with ``SEMCRAWL_ALLOW_PRIVATE_ADDRESSES``. Copies of the settings share the files.
     """
     if settings.get(FETCH) is not None:
         return
 
     @cache
     def fetcher() -> Fetcher:
-        thawed = copy(settings)  # (a crawler's settings are frozen)
+        thawed = copy(settings)  # a crawler's settings are frozen
         thawed.frozen = False
         return Fetcher.from_settings(thawed)
 

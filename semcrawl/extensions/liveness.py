@@ -1,4 +1,4 @@
-"""Keeps the heartbeat of a crawl, for health checks of containers and the like."""
+"""Writes the heartbeat of a crawl, for the health checks of containers."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ logger = logging.getLogger(__name__)
 class Liveness:
     """Extension: writes a heartbeat into the folder ``SEMCRAWL_HEARTBEATS``.
 
-    The crawl makes progress while it looks for links to take and, as long as some are in flight,
-    finishes one now and then. So one that waits for seeds or for crawl delays is well, and one
-    whose event loop stands still, or whose links never come back, is not. Of several spiders in a
-    process the one that is named ``html`` keeps it.
+    A crawl makes progress while it takes turns and, if links are in flight, finishes one now and
+    then. So a crawl that waits for seeds or crawl delays is healthy. One whose event loop stands
+    still, or whose links never finish, is not. Of several spiders in a process, the one named
+    ``html`` writes it.
     """
 
     def __init__(self, crawler: Crawler, folder: Path, interval: float, patience: float) -> None:
@@ -37,13 +37,13 @@ class Liveness:
         self._interval = interval
         self._patience = patience
         self._progressed = time.time()
-        self._looks = 0
+        self._turns_done = 0
         self._in_flight: set[str] = set()
         self._task: asyncio.Task[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make the extension, where a folder is named."""
+        """Make the extension if the settings name a folder."""
         settings = crawler.settings
         folder = settings.get("SEMCRAWL_HEARTBEATS")
         name = getattr(crawler.spidercls, "name", "")
@@ -60,7 +60,7 @@ class Liveness:
         return extension
 
     def spider_opened(self) -> None:
-        """Begin. A folder that cannot be written is reported in a line, and the crawl goes on."""
+        """Begin; if the folder cannot be written, log one line and let the crawl go on."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             self._write("begins")
@@ -71,7 +71,7 @@ class Liveness:
         self._task = asyncio.ensure_future(self._beat())
 
     async def spider_closed(self) -> None:
-        """End: remove the file."""
+        """Stop, and delete the file."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -87,17 +87,17 @@ class Liveness:
                 doing = "takes part in no crawl"
             else:
                 doing = self._observe(session)
-            with suppress(OSError):  # a disk that is full now: the old beat grows old
+            with suppress(OSError):  # a full disk, say: the last heartbeat grows old
                 self._write(doing)
 
     def _observe(self, session: CrawlSession) -> str:
-        """Note whether there was progress since the last look; say what the crawl does."""
+        """Note whether there was progress since the last call; say what the crawl does."""
         in_flight = {lease.id for lease in session.in_flight}
-        # (one of those that were in flight has ended)
+        # progress means that a link which was in flight has ended
         moves = not in_flight or not self._in_flight <= in_flight
-        if session.turns_done != self._looks and (moves or not self._in_flight):
+        if session.turns_done != self._turns_done and (moves or not self._in_flight):
             self._progressed = time.time()
-        self._looks, self._in_flight = session.turns_done, in_flight
+        self._turns_done, self._in_flight = session.turns_done, in_flight
         links = amount(len(in_flight), "link")
         return f"{amount(session.requests, 'request')} sent, {links} in flight"
 

@@ -1,4 +1,4 @@
-"""An HTTP address by which others submit URLs to a running crawl (pings)."""
+"""An HTTP address where others submit URLs to a running crawl (pings)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from semcrawl.spiders.focused import FocusedSpider
 
 logger = logging.getLogger(__name__)
 
-#: bytes of a ping, and addresses that one may hold
+#: most bytes, and most addresses, of a ping
 _LONGEST, _MOST = 64 * 1024, 100
-#: callers that are counted at a time
+#: most callers that are remembered
 _MOST_CALLERS = 10_000
 _HELP = (
     "This is a crawl of semcrawl. Submit addresses by POST: text/plain with one in each line, a "
@@ -32,7 +32,7 @@ _HELP = (
 class PingAddress:
     """Extension: takes pings on ``SEMCRAWL_PING_HOST`` and ``SEMCRAWL_PING_PORT``.
 
-    Of several spiders in a process the one that is named ``html`` takes them.
+    Of several spiders in a process, the one named ``html`` takes them.
     """
 
     def __init__(self, crawler: Crawler, host: str, port: int, per_minute: float) -> None:
@@ -44,7 +44,7 @@ class PingAddress:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make the extension, where a port is given."""
+        """Make the extension if the settings name a port."""
         settings: BaseSettings = crawler.settings
         port = settings.getint("SEMCRAWL_PING_PORT")
         spider = getattr(crawler.spidercls, "name", "")
@@ -59,7 +59,7 @@ class PingAddress:
         return extension
 
     async def spider_opened(self) -> None:
-        """Listen. A port that is taken is reported in a line, and the crawl goes on."""
+        """Listen; if the port is taken, log one line and let the crawl go on."""
         if not isinstance(self._crawler.spider, FocusedSpider):
             return
         app = web.Application(client_max_size=_LONGEST)
@@ -84,7 +84,7 @@ class PingAddress:
         return web.Response(text=_HELP)
 
     async def _take(self, request: web.Request) -> web.Response:
-        """Take a ping."""
+        """Read a ping, and submit its addresses if the caller is within its limit."""
         if "Origin" in request.headers:
             # a page in somebody's browser must not steer a crawl
             return web.Response(status=403, text="pings from web pages are refused\n")
@@ -134,18 +134,18 @@ class PingAddress:
 
 
 class CallerLimits:
-    """Counts what each caller submits: so many addresses a minute, and as many at once."""
+    """Limits how many addresses each caller submits per minute, and at once."""
 
     def __init__(self, per_minute: float) -> None:
-        """Allow so many (0: any number)."""
+        """``per_minute``: that number; 0 = no limit."""
         self._per_minute = per_minute
-        #: what each caller may still submit, and when that was counted (``time.monotonic``)
+        #: how many addresses each caller may submit, as of a time (``time.monotonic``)
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait(self, caller: str, count: int) -> float:
-        """Take ``count`` addresses of a caller; return 0, or the seconds after which they may come.
+        """Count addresses of a caller; return 0, or the seconds until it may submit them.
 
-        A ping of more addresses than a minute allows passes when nothing came for a minute.
+        A ping of more addresses than a minute allows passes after a minute without pings.
         """
         if not self._per_minute:
             return 0.0
@@ -161,7 +161,7 @@ class CallerLimits:
 
 
 def _answer(is_call: bool, status: int, message: str) -> web.Response:
-    """Answer in the caller's manner: calls of XML-RPC succeed, and say in the answer if not."""
+    """Answer as the caller expects: XML-RPC has status 200 and reports failures in the body."""
     if is_call:
         body = answer_call(message, failed=status >= 400)
         return web.Response(body=body, content_type="text/xml", charset="utf-8")

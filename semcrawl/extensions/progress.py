@@ -17,12 +17,12 @@ from semcrawl.frontier.contract import QUEUES
 from semcrawl.items import FetchOutcome
 from semcrawl.terminal.crawlfigures import Display, Figures
 
-#: seconds between two looks of a live display
+#: seconds between updates of a live display
 _LIVE_INTERVAL = 0.5
 
 
 class Progress:
-    """Extension: shows requests, errors, finds, the queue, hosts, times, the address.
+    """Extension: shows requests, errors, results, waiting links, hosts and the current address.
 
     ``SEMCRAWL_PROGRESS``: ``auto`` (live on a terminal, else lines), ``live``, ``lines``, ``off``.
     """
@@ -45,13 +45,13 @@ class Progress:
         return extension
 
     def spider_opened(self) -> None:
-        """Start showing."""
+        """Start the display."""
         session: CrawlSession | None = getattr(self.crawler.spider, "session", None)
         if session is not None:
             self._task = asyncio.ensure_future(self._show(session))
 
     async def spider_closed(self) -> None:
-        """Stop showing."""
+        """Stop the display."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -67,7 +67,7 @@ class Progress:
 
 
 def progress_mode(settings: BaseSettings) -> str:
-    """Return how progress is shown: ``live``, ``lines`` or ``off``."""
+    """Return how to show progress: ``live``, ``lines`` or ``off``."""
     mode = settings.get("SEMCRAWL_PROGRESS", "off")
     if mode == "auto":
         mode = "live" if sys.stderr.isatty() else "lines"
@@ -75,7 +75,7 @@ def progress_mode(settings: BaseSettings) -> str:
 
 
 def progress_interval(settings: BaseSettings) -> float:
-    """Return the seconds between two looks at the figures."""
+    """Return the seconds between updates of the display."""
     live = progress_mode(settings) == "live"
     return _LIVE_INTERVAL if live else settings.getfloat("SEMCRAWL_PROGRESS_INTERVAL")
 

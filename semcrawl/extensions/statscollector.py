@@ -1,4 +1,4 @@
-"""Counting without a check of each call."""
+"""A faster stats collector."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from scrapy.statscollectors import MemoryStatsCollector
 
 
 class StatsCollector(MemoryStatsCollector):
-    """Scrapy's collector in memory.
+    """Scrapy's collector in memory, without its check of each call.
 
-    Scrapy wraps each method to warn of an argument that nobody gives here: that took ten times as
-    long as counting.
+    Scrapy wraps each method to warn of a deprecated argument, which takes ten times as long as
+    counting.
     """
 
     __getattribute__ = object.__getattribute__

@@ -1,4 +1,4 @@
-"""Addresses that are refused: those that patterns exclude, and private ones."""
+"""Refuses addresses: those that patterns exclude, those over a budget, and private ones."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from semcrawl.web.privatehosts import is_private_address
 
 logger = logging.getLogger(__name__)
 
-#: hosts that are warned of at most
+#: most hosts with a warning
 _MOST_WARNED = 1000
 
 
 class ExcludedLinksMiddleware:
-    """Downloader middleware: ignores links that the run refuses, or that are over a budget."""
+    """Downloader middleware: ignores links that this run excludes or that are over a budget."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -34,7 +34,7 @@ class ExcludedLinksMiddleware:
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Ignore an excluded link."""
+        """Raise ``IgnoreRequest`` for an excluded link, ``OverBudget`` for one over a budget."""
         spider = spider_of(self._crawler)
         if spider is not None and (reason := spider.why_refused(request)):
             raise IgnoreRequest(reason)
@@ -46,15 +46,15 @@ class ExcludedLinksMiddleware:
 
 
 class PrivateAddressMiddleware:
-    """Downloader middleware: refuses hosts of private networks, so that no page can send us there.
+    """Downloader middleware: refuses hosts of private networks, so that no page can lead us there.
 
     :class:`~semcrawl.download.resolver.PublicResolver` refuses names that resolve to private
-    addresses. A proxy resolves names itself: behind one only the host in the URL counts.
+    addresses. A proxy resolves names itself, so with a proxy only the host in the URL is checked.
     """
 
     def __init__(self, rules: AddressRules) -> None:
         self._rules = rules
-        #: refused hosts that were warned of
+        #: refused hosts with a warning
         self._warned: set[str] = set()
 
     @classmethod
@@ -63,7 +63,7 @@ class PrivateAddressMiddleware:
         return cls(AddressRules(crawler))
 
     def process_request(self, request: Request) -> None:
-        """Refuse a private address that the user did not name."""
+        """Raise ``AddressRefused`` for a private address that the user did not name."""
         host = host_of(request.url)
         if is_private_address(host) and not self._rules.allow(host):
             raise AddressRefused(f"{host} is a private address")
@@ -82,5 +82,5 @@ class PrivateAddressMiddleware:
 
     @staticmethod
     def _is_own(request: Request) -> bool:
-        """Whether a request has no record: it is neither a link's nor for a robots.txt."""
+        """Whether a request has no record, as it is for neither a link nor a robots.txt."""
         return ATTEMPT not in request.meta and ROBOTS not in request.meta

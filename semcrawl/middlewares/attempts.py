@@ -1,4 +1,4 @@
-"""Times and sizes of every request that is sent."""
+"""Notes time and size of every request that is sent, and keeps the pace of hosts."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ from semcrawl.crawl.failures import PutBack, outcome_of_failure
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.crawl.spider import session_of, spider_of
 from semcrawl.crawl.turns import Turn
+from semcrawl.download.enginelimits import extra_download_slot
 from semcrawl.download.handler import AiohttpDownloadHandler
-from semcrawl.download.places import extra_download_slot
 from semcrawl.errors import FrontierError
 from semcrawl.frontier.contract import Lease
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.web.bodies import body_file
 from semcrawl.web.hosts import is_private_address
 
-#: the turn that a request waited for here
+#: key of ``Request.meta``: the turn that a request waited for in this middleware
 _OWN_TURN = "semcrawl_own_turn"
 
 
 class AttemptMiddleware:
-    """Downloader middleware next to the downloader: requests that pass here are sent.
+    """Downloader middleware next to the downloader: every request that passes it is sent.
 
-    It stamps the request, reports to the frontier when it is sent, and records requests for a
-    robots.txt. A request that is no link's waits here for the next turn of its host, and gives its
-    slot to others meanwhile.
+    It notes when the request starts and ends, tells the frontier when it is sent, and records
+    requests for robots.txt. A request that belongs to no link waits here for its host's next turn,
+    and leaves its slot to others meanwhile.
 
-    A request counts as sent when it has a connection: to look a name up and to connect may take
-    longer than the crawl delay. With a download handler of others it counts as sent here.
+    A request counts as sent once it has a connection, as looking a name up and connecting may take
+    longer than the crawl delay. With another download handler it counts as sent here.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -59,7 +59,7 @@ class AttemptMiddleware:
         handlers = crawler.settings.getwithbase("DOWNLOAD_HANDLERS")
         #: schemes whose handler reports when it sends a request
         self._reporting = {name for name, handler in handlers.items() if _reports(handler)}
-        #: requests that wait for their turn
+        #: number of requests that wait for their turn
         self._waiting = 0
         self._most_waiting = crawler.settings.getint("SEMCRAWL_MAX_LEASES")
 
@@ -71,8 +71,7 @@ class AttemptMiddleware:
     async def process_request(self, request: Request) -> None:
         """Note that the request is sent.
 
-        Raises ``PutBack`` for a link whose lease ran out: the process stood still so long that
-        another worker may be at it.
+        Raises ``PutBack`` for a link whose lease has expired, as another worker may have it.
         """
         session = session_of(self.crawler)
         if session is not None:
@@ -96,7 +95,7 @@ class AttemptMiddleware:
         request.meta[STARTED] = time.time()
 
     async def _next_turn(self, session: CrawlSession, request: Request) -> Turn:
-        """Wait for the host's next turn, which ends with the download."""
+        """Wait for the host's next turn; it ends with the download."""
         lends = self._waiting < self._most_waiting
         self._waiting += 1
         try:
@@ -108,7 +107,7 @@ class AttemptMiddleware:
         return turn
 
     def _end_turn(self, request: Request) -> None:
-        """End a request's turns at its host and its address, without waiting."""
+        """End a request's turns at its host and its address in the background."""
         if (session := session_of(self.crawler)) is None:
             return
         turn: Turn | None = request.meta.pop(_OWN_TURN, None)
@@ -119,12 +118,12 @@ class AttemptMiddleware:
             session.turns.run_in_background(gate.over())
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Note when the response was whole, and its size as received."""
+        """Note when the response was complete, and how many bytes were received."""
         request.meta[ENDED] = time.time()
         file = body_file(request.meta)
         request.meta[RECEIVED] = len(response.body) if file is None else file.size
         if file is not None or "download_stopped" in response.flags:
-            # Scrapy's cache would give it back as an empty one
+            # Scrapy's cache would return it with an empty body
             request.meta["dont_cache"] = True
         self._end_turn(request)
         if ATTEMPT not in request.meta:
@@ -132,10 +131,10 @@ class AttemptMiddleware:
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Note when it failed."""
+        """Note when the request failed."""
         request.meta[ENDED] = time.time()
         if isinstance(exception, PutBack | FrontierError):
-            request.meta.pop(STARTED, None)  # it did not leave
+            request.meta.pop(STARTED, None)  # it was not sent
         self._end_turn(request)
         if ATTEMPT not in request.meta:
             failure = Failure(exception)  # type: ignore[no-untyped-call]
@@ -148,7 +147,7 @@ class AttemptMiddleware:
         outcome: FetchOutcome = FetchOutcome.FETCHED_ROBOTS,
         error: str = "",
     ) -> None:
-        """Record a request that belongs to no link."""
+        """Record a request for a robots.txt."""
         spider = spider_of(self.crawler)
         if spider is None or STARTED not in request.meta or ROBOTS not in request.meta:
             return
@@ -169,9 +168,9 @@ class AttemptMiddleware:
 
 
 class AddressGate:
-    """Lets one request through when its address may be asked.
+    """Lets one request through once its IP address may be asked.
 
-    Where it may not be asked now, a link goes back; another request waits.
+    Until then the request waits; a link goes back instead.
     """
 
     def __init__(self, session: CrawlSession, host: str, lease: Lease | None) -> None:
@@ -184,7 +183,7 @@ class AddressGate:
         self._passed = False
 
     async def __call__(self, address: str) -> None:
-        """Wait until the address may be asked; raise ``PutBack`` for a link that cannot wait."""
+        """Wait until the address may be asked; for a link, raise ``PutBack`` instead."""
         if self._passed or (is_private_address(address) and not self._limits.private):
             return
         pace, is_link = self._session.frontier.addresses, self._lease is not None
@@ -210,6 +209,6 @@ def _reports(handler: Any) -> bool:
 
 
 async def _leaves(may: Callable[[], Awaitable[bool]]) -> None:
-    """Report that a request leaves; raise ``PutBack`` where it may not."""
+    """Report that a request leaves; raise ``PutBack`` if it may not."""
     if not await may():
         raise PutBack("its lease ran out before it was sent")

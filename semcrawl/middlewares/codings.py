@@ -1,4 +1,4 @@
-"""Bodies with a ``Content-Encoding``: unpacked within bounds, wrong ones kept as they are."""
+"""Decodes bodies with a ``Content-Encoding``, within bounds; keeps wrong ones as they are."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ logger = logging.getLogger(__name__)
 
 
 class ForgivingCompressionMiddleware(HttpCompressionMiddleware):
-    """Scrapy's, but a body that cannot be unpacked keeps its bytes.
+    """Scrapy's middleware, but a body that cannot be decoded keeps its bytes.
 
-    Some servers and proxies unpack bodies and leave the header, or set it for files that are not
-    packed. The reader detects the type by the content anyway.
+    Some servers and proxies decode bodies and keep the header, or set it for files that are not
+    encoded. The reader detects the type by the content anyway.
 
-    What may take long to unpack is unpacked in a thread, one body at a time: a few bytes, packed
-    several times, may stand for a hundred megabytes.
+    Large bodies, and those encoded more than once, are decoded in a thread, one at a time: a few
+    bytes that are compressed several times may become a hundred megabytes.
     """
 
     def __init__(self, *, crawler: Crawler) -> None:
@@ -33,7 +33,7 @@ class ForgivingCompressionMiddleware(HttpCompressionMiddleware):
     def process_response(  # type: ignore[override]  # Scrapy awaits what is awaitable
         self, request: Request, response: Response, spider: object = None
     ) -> Request | Response | Coroutine[Any, Any, Request | Response]:
-        """Unpack the body; one that is not packed as its header says keeps its bytes."""
+        """Decode the body; one that is not encoded as its header says keeps its bytes."""
         codings = response.headers.getlist(b"Content-Encoding")
         if not codings:
             return response
@@ -50,7 +50,7 @@ class ForgivingCompressionMiddleware(HttpCompressionMiddleware):
             return super().process_response(request, response)
         except IgnoreRequest as error:  # too large
             if error.__cause__ is not None:
-                # its frames hold what was unpacked so far
+                # its frames hold the bytes decoded so far
                 error.__cause__.__traceback__ = None
             raise
         except Exception as error:

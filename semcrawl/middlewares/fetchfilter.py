@@ -1,4 +1,4 @@
-"""Stops the download of bodies of the wrong type after their headers."""
+"""Stops downloads after the headers if the type is wrong."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _LENGTH = "semcrawl_length"
 class FetchFilterMiddleware:
     """Downloader middleware for T.5, step 2.
 
-    The headers arrive without their status, so the download is stopped for the type alone; the
-    response is a filtered one if it is a success. Stats:
-    ``semcrawl/filtered/responses`` and ``semcrawl/filtered/bytes_saved`` (bodies of announced
-    length).
+    Scrapy's signal brings the headers without the status. So any download of a wrong type is
+    stopped, and a successful response is then marked as filtered. Stats:
+    ``semcrawl/filtered/responses`` and ``semcrawl/filtered/bytes_saved`` (for bodies whose length
+    is announced).
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class FetchFilterMiddleware:
         stats: StatsCollector | None,
         patterns: Callable[[], UrlPatterns] = UrlPatterns,
     ) -> None:
-        """Take the types and targets; ``patterns`` gives those that hold now."""
+        """``also``: ambiguous types to download; ``patterns`` returns those that hold now."""
         self._patterns = patterns
         self._also = also
         self._targets = targets
@@ -62,7 +62,7 @@ class FetchFilterMiddleware:
         return middleware
 
     def headers_received(self, headers: Headers, body_length: object, request: Request) -> None:
-        """Stop the download when the type is neither wanted nor unknown."""
+        """Stop the download if the type is known and not wanted."""
         attempt = attempt_of(request)
         if attempt is None or attempt.link_state.is_sitemap:
             return
@@ -74,12 +74,12 @@ class FetchFilterMiddleware:
             return
         name = saved_name((headers.get(b"Content-Disposition") or b"").decode("latin-1"))
         if not allowed or not self._targets.may_have_type(media_type, request.url, name):
-            # (Twisted's client has a word for a length that is not announced)
+            # Twisted passes UNKNOWN_LENGTH, a string, when no length was announced
             request.meta[_LENGTH] = body_length if isinstance(body_length, int) else 0
             raise StopDownload(fail=False)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Mark a success whose body was refused, and count the bytes that were saved."""
+        """Mark a successful response whose download was stopped; count the bytes saved."""
         if "download_stopped" in response.flags and _LENGTH in request.meta:
             saved = max(0, request.meta[_LENGTH] - len(response.body))
             if self._stats is not None:

@@ -1,4 +1,4 @@
-"""Hosts that are down rest."""
+"""Reports how requests end to the health of hosts, and lets hosts that are down rest."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from semcrawl.crawl.hosthealth import HostHealth
 from semcrawl.crawl.spider import session_of, spider_of
 from semcrawl.frontier.contract import WaitingLink
 
-#: failures of hosts that answer: a body too large, or broken off
+#: failures of hosts that do answer: with too large a body or head, or a body that breaks off
 _ANSWERED = (DownloadCancelledError, ResponseDataLossError, HeadersTooLargeError)
-#: status that such a failure counts as
+#: the status with which such a failure is reported
 _OK = 299
 
 
 class HostHealthMiddleware:
     """Downloader middleware: reports to the session's :class:`HostHealth` how requests end.
 
-    It stands next to the downloader and so sees every request, those for robots.txt and retries
-    included. A host that rests gets requests of links only. Stat: ``semcrawl/hosts_down``.
+    Next to the downloader, it sees every request, including retries and those for robots.txt. A
+    host that rests gets only requests of links. Stat: ``semcrawl/hosts_down``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -50,7 +50,7 @@ class HostHealthMiddleware:
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Refuse requests to hosts that are down; put their links back."""
+        """Refuse errands to hosts that rest; put links back whose server rests."""
         if (health := self._health) is None or ROBOTS in request.meta:
             return
         if ATTEMPT not in request.meta:
@@ -100,7 +100,7 @@ class HostHealthMiddleware:
 
     @staticmethod
     def _took(request: Request, exception: Exception) -> float:
-        """Return for how long a request that failed as it took too long held a slot."""
+        """Return how long a request that timed out held a slot; 0 for other failures."""
         is_slow = isinstance(exception, DownloadTimeoutError) and STARTED in request.meta
         return time.time() - request.meta[STARTED] if is_slow else 0.0
 

@@ -1,4 +1,4 @@
-"""robots.txt: fetched once for all workers, and obeyed with its crawl delay."""
+"""Obeys robots.txt, including its crawl delay; one worker fetches each file for all."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from semcrawl.crawl.sharedrobots import (
 )
 from semcrawl.crawl.spider import session_of
 from semcrawl.crawl.turns import Turn
-from semcrawl.download.places import extra_download_slot
+from semcrawl.download.enginelimits import extra_download_slot
 from semcrawl.spiders.retrying import retry_after
 from semcrawl.web.hosts import origin_of
 from semcrawl.web.largerobots import LargeRules
@@ -50,28 +50,28 @@ from semcrawl.web.urls import resolve
 
 logger = logging.getLogger(__name__)
 
-#: status recorded for an unusable robots.txt of a server that answers
+#: status that stands for an unusable response to a request for robots.txt
 _UNUSABLE = 400
-#: bytes of parsed rules from which on they are read in a thread, and kept as text
+#: estimated bytes from which on rules are parsed in a thread, and kept as text if possible
 _LARGE = 1 << 20
-#: up to so many other lines the text is kept: they are parsed for each URL
+#: most lines that every URL needs to be parsed again; with more, large rules are not kept as text
 _MOST_OTHERS = 500
-#: redirects of a robots.txt that are followed (RFC 9309, section 2.3.1.2: at least five)
+#: most redirects of a robots.txt (RFC 9309, section 2.3.1.2: at least five)
 _REDIRECTS = 5
 
 
 class PacedRobotsMiddleware(RobotsTxtMiddleware):
     """Obeys robots.txt (RFC 9309), and sets its Crawl-delay or Request-rate in the frontier (T.8).
 
-    All workers and spiders of a crawl fetch the file once, and again after
-    ``SEMCRAWL_ROBOTS_LIFETIME`` seconds. Where there is none (status 4xx), all is allowed. Where
-    the server fails (5xx), refuses for now (429) or cannot be reached, nothing is: its links are
-    tried again after ``SEMCRAWL_ROBOTS_RETRY`` seconds, or as long as its ``Retry-After`` asks for.
-    Of a long file the first 512 KiB count, whatever the limits of documents.
+    One worker fetches the file for all workers and spiders, and again after
+    ``SEMCRAWL_ROBOTS_LIFETIME`` seconds. If there is none (status 4xx), everything is allowed. If
+    the server fails (5xx), refuses for now (429) or cannot be reached, nothing is allowed: its
+    links are tried again after ``SEMCRAWL_ROBOTS_RETRY`` seconds, or later if its ``Retry-After``
+    says so. Of a long file the first 512 KiB count, whatever the limits of documents.
 
-    The file's delay holds, up to ``SEMCRAWL_MAX_CRAWL_DELAY`` seconds; where it asks for none,
-    ``SEMCRAWL_CRAWL_DELAY``. The file, and each of its redirects, counts as a request to the host:
-    the link that needed it gives up its turn, goes back into the frontier and waits there.
+    The crawl delay of the file holds, up to ``SEMCRAWL_MAX_CRAWL_DELAY`` seconds; without one,
+    ``SEMCRAWL_CRAWL_DELAY`` does. The request for the file, and for each of its redirects, counts
+    for the host's pace: the link that needs the file gives up its turn and goes back.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -86,13 +86,13 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         self._agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
         #: bytes received of each robots.txt
         self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
-        #: held while a large one is parsed
+        #: held while a large file is parsed
         self._parsing = asyncio.Lock()
-        #: how many of them are being asked for
+        #: number of requests for robots.txt under way
         self._asking = 0
 
     def bytes_received(self, data: bytes, request: Request) -> None:
-        """End the download of a robots.txt when enough of it is there."""
+        """Stop the download of a robots.txt once enough of it has arrived."""
         if ROBOTS in request.meta:
             received = self._received[request] = self._received.get(request, 0) + len(data)
             if received > LONGEST:
@@ -101,8 +101,8 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
     async def robot_parser(self, request: Request) -> RobotParser | None:
         """Return the rules of the request's origin.
 
-        Raises ``RobotsUnavailable`` or ``RobotsUnreachable`` when they cannot be known now, and
-        ``PutBack`` when they are asked for in the link's place.
+        Raises ``RobotsUnavailable`` or ``RobotsUnreachable`` if they cannot be known now, and
+        ``PutBack`` if the link must go back while they are fetched.
         """
         session = session_of(self.crawler)
         if session is None:
@@ -118,16 +118,16 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         if not answer.available:
             raise RobotsUnavailable(f"robots.txt: HTTP status {answer.status}", answer.until)
         if lease is not None and not lease.held and rules.delay:
-            # it was taken when the host had no delay
+            # the link was leased when the host had no delay
             await self._set_pace(session, origin, rules.delay)
             raise PutBack("the host asks for a delay")
         parser: RobotParser = rules.parser
         return parser
 
     async def _ask(self, session: CrawlSession, origin: str, turn: Turn | None) -> KnownRobots:
-        """Ask for the robots.txt of an origin, and set the pace that it asks for.
+        """Fetch the robots.txt of an origin, and set the crawl delay that it asks for.
 
-        Each request has its own turn, the first one perhaps this.
+        Each request has its own turn; ``turn`` is for the first.
         """
         url: str | None = f"{origin}/robots.txt"
         self._stats.inc_value("robotstxt/request_count")
@@ -150,7 +150,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
             finally:
                 await turn.end()
             turn = None
-        # too many redirects (RFC 9309, 2.3.1.2), or an unreadable answer
+        # too many redirects (RFC 9309, 2.3.1.2), or an unusable response
         return await self._read(RobotsAnswer(_UNUSABLE, b"", time.time() + self._lifetime))
 
     async def _send(self, url: str, turn: Turn) -> Response | None:
@@ -171,14 +171,14 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         except (AddressRefused, HostDown, PutBack):
             raise
         except (IgnoreRequest, DownloadCancelledError) as error:
-            logger.debug("%s: %s", url, error)  # too large when unpacked
+            logger.debug("%s: %s", url, error)  # too large when decoded
             return None
         except Exception as error:
             self._stats.inc_value(f"robotstxt/exception_count/{type(error)}")
             raise RobotsUnreachable("robots.txt cannot be asked for") from error
 
     def _answer(self, response: Response) -> RobotsAnswer:
-        """Return the rules of a response."""
+        """Return the status and rules of a response, and when they expire."""
         now = time.time()
         self._stats.inc_value("robotstxt/response_count")
         self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
@@ -192,7 +192,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
-        """Count bytes only while a robots.txt comes in: the signal would cost every page."""
+        """Count bytes only while a robots.txt arrives, as the signal costs time for every page."""
         self._asking += 1
         if self._asking == 1:
             self.crawler.signals.connect(self.bytes_received, signals.bytes_received)
@@ -204,7 +204,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
                 self.crawler.signals.disconnect(self.bytes_received, signals.bytes_received)
 
     async def _read(self, answer: RobotsAnswer) -> KnownRobots:
-        """Read the rules of an answer; large ones in a thread, one after the other."""
+        """Parse the rules of an answer, large ones in a thread, one after the other."""
         if not answer.available:
             return KnownRobots(answer)
         size = parsed_size(answer.rules)
@@ -219,31 +219,31 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
             lines = LargeRules(decode_robotstxt(answer.rules, None))
             if lines.others <= _MOST_OTHERS:
                 parser = _SelectingParser(lines)
-                return KnownRobots(answer, _Rules(parser, self._asked(parser)), lines.size)
+                return KnownRobots(answer, _Rules(parser, self._delay_of(parser)), lines.size)
         return KnownRobots(answer, self._parse(answer.rules), size)
 
     def _parse(self, text: bytes) -> _Rules:
         parser: RobotParser = build_from_crawler(self._parserimpl, self.crawler, text)
-        return _Rules(parser, self._asked(parser))
+        return _Rules(parser, self._delay_of(parser))
 
     async def _set_pace(self, session: CrawlSession, origin: str, delay: float) -> None:
-        """Set the delay that the file asks for in the frontier.
+        """Set a host's crawl delay in the frontier.
 
-        Where hosts share a pace, that of their domain, the longest of their delays holds.
+        Hosts that share the pace of their domain get the longest of their delays.
         """
         host = session.intake.host_key(origin + "/")
         shared = session.options.pace_by == "domain"
         await session.frontier.pace.set(host, delay=delay, at_least=shared)
 
-    def _asked(self, rules: RobotParser) -> float | None:
-        """Return the delay that the rules ask for, as far as it is obeyed."""
+    def _delay_of(self, rules: RobotParser) -> float | None:
+        """Return the crawl delay of the rules, up to the longest that the settings allow."""
         parsed = getattr(rules, "rp", None)
         delay = asked_delay(parsed, self._agent) if parsed is not None and self._obey else None
         return None if delay is None else min(delay, self._longest)
 
 
 class _SelectingParser(RobotParser):
-    """Parses only those of large rules that the URL in question may match."""
+    """Keeps large rules as text, and parses for each URL only the lines that may match it."""
 
     def __init__(self, lines: LargeRules) -> None:
         self._lines = lines
@@ -266,12 +266,12 @@ class _Rules:
     """The rules of a robots.txt."""
 
     parser: RobotParser
-    #: seconds between requests that they ask for, as far as that is obeyed
+    #: crawl delay to obey, in seconds
     delay: float | None
 
 
 def asked_delay(rules: Any, agent: str) -> float | None:
-    """Return the seconds between requests that a robots.txt asks for; ``None`` if it does not."""
+    """Return the crawl delay of a robots.txt, in seconds; ``None`` if it names none."""
     delays = []
     if (delay := rules.crawl_delay(agent)) is not None:
         delays.append(float(delay))

@@ -20,7 +20,7 @@ from twisted.python.failure import Failure
 from semcrawl.crawl.attempt import Attempt, content_type, header
 from semcrawl.crawl.failures import outcome_of_failure
 from semcrawl.crawl.session import CrawlSession
-from semcrawl.download.places import extra_download_slot, uncounted_by_scraper
+from semcrawl.download.enginelimits import extra_download_slot, uncounted_by_scraper
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.tally import ROBOTS_FIRST
 from semcrawl.rdf import Reading

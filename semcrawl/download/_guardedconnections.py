@@ -1,4 +1,4 @@
-"""Connections of requests that are looked at once they stand, and cut when their time is over."""
+"""Connections of ``requests`` that are checked before use and cut when their time is over."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 
-class GuardedLines(HTTPAdapter):
-    """Connects as requests does; ``check`` hears of the host and the address of each connection.
+class GuardedAdapter(HTTPAdapter):
+    """Connects as ``requests`` does; calls ``check`` with host and address of each connection.
 
-    It is called before anything is sent, and may raise. A proxy's connections are not looked at.
+    ``check`` runs before anything is sent, and may raise. Connections to proxies are not checked.
     """
 
     def __init__(self, check: Callable[[str, str], None]) -> None:
         self._check = check
-        self._lines: list[socket.socket] = []
+        self._connections: list[socket.socket] = []
         super().__init__()
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
-        """Have the pools make connections of our own."""
+        """Make the pools use connections of our own."""
         super().init_poolmanager(*arguments, **options)
         connected = self._connected
 
@@ -47,18 +47,18 @@ class GuardedLines(HTTPAdapter):
 
     @contextmanager
     def cut_after(self, seconds: float) -> Iterator[Callable[[], bool]]:
-        """Cut connections that are made within the context, so many seconds after its beginning.
+        """Cut the connections that the context makes, after ``seconds``.
 
-        It gives whether that happened. Headers and bodies that drip are cut so as well, where a
-        bound on each read never would.
+        The context yields a function that tells whether that happened. Unlike a timeout for each
+        read, this also ends headers and bodies that arrive byte by byte.
         """
         late: list[bool] = []
 
         def cut() -> None:
             late.append(True)
-            for line in tuple(self._lines):
+            for connection in tuple(self._connections):
                 with suppress(OSError):  # it is closed already
-                    line.shutdown(socket.SHUT_RDWR)
+                    connection.shutdown(socket.SHUT_RDWR)
 
         timer = Timer(seconds, cut)
         timer.daemon = True
@@ -67,17 +67,17 @@ class GuardedLines(HTTPAdapter):
             yield lambda: bool(late)
         finally:
             timer.cancel()
-            while self._lines:
-                self._lines.pop().close()
+            while self._connections:
+                self._connections.pop().close()
             self.poolmanager.clear()
 
-    def _connected(self, host: str, line: socket.socket) -> socket.socket:
-        """Look at a new connection."""
+    def _connected(self, host: str, connection: socket.socket) -> socket.socket:
+        """Check a new connection, and remember it."""
         try:
-            self._check(host, str(line.getpeername()[0]))
+            self._check(host, str(connection.getpeername()[0]))
         except BaseException:
-            line.close()
+            connection.close()
             raise
-        # (of its own, as TLS takes the other one over)
-        self._lines.append(line.dup())
-        return line
+        # keep a duplicate: TLS detaches the original socket
+        self._connections.append(connection.dup())
+        return connection

@@ -1,4 +1,4 @@
-"""Room beside the engine's limits: for downloads that are no link's, and documents that wait."""
+"""Exemptions from the engine's limits, for errands and for documents that wait."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from scrapy.crawler import Crawler
 
 @contextmanager
 def extra_download_slot(crawler: Crawler) -> Iterator[None]:
-    """Allow one download more at a time, so that this one takes no link's slot."""
+    """Allow one more download at a time, so that an errand takes no link's slot."""
     engine = crawler.engine
-    if engine is None or engine.downloader.total_concurrency <= 0:  # (0: there is no limit)
+    if engine is None or engine.downloader.total_concurrency <= 0:  # 0 = no limit
         yield
         return
     downloader = engine.downloader
@@ -25,7 +25,7 @@ def extra_download_slot(crawler: Crawler) -> Iterator[None]:
 
 @contextmanager
 def uncounted_by_scraper(crawler: Crawler, size: int) -> Iterator[None]:
-    """Allow a response of ``size`` bytes to wait beside those that the scraper counts."""
+    """Exempt a waiting response of ``size`` bytes from the scraper's limit."""
     engine = crawler.engine
     slot = engine.scraper.slot if engine is not None else None
     if slot is None:
