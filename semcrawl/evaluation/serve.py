@@ -10,10 +10,9 @@ from __future__ import annotations
 import asyncio
 import ssl
 import tempfile
-import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Self
 from urllib.parse import urlsplit
 
 from cryptography import x509
@@ -23,12 +22,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from semcrawl.evaluation.world import Negotiating, World
+from semcrawl.machine.loopback import LoopbackServer
 from semcrawl.sources import named_sitemaps
 from semcrawl.sources.negotiation import prefers_rdf
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import normalise
-
-_HEADER_LIMIT = 1 << 20
 
 
 def self_signed(ends: datetime) -> bytes:
@@ -72,7 +70,7 @@ class Asked:
     rdf_first: bool = False
 
 
-class WorldServer:
+class WorldServer(LoopbackServer):
     """Serves a world; use as a context manager. ``log`` holds the requests in order.
 
     ``latency``: seconds until it answers; many requests are under way then, as on the web. Without
@@ -80,84 +78,31 @@ class WorldServer:
     """
 
     def __init__(self, world: World, latency: float = 0.0, *, rules: bool = True) -> None:
+        super().__init__()
         self.world = world
         self.latency = latency
         self._rules = rules
         self.log: list[Asked] = []
-        self.address = ""
-        self._ready = threading.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._stop: asyncio.Event | None = None
         self._tls: ssl.SSLContext | None = None
-        self._thread = threading.Thread(target=self._run, name="world server", daemon=True)
 
-    def __enter__(self) -> Self:
-        """Listen on a free port of 127.0.0.1."""
-        self._thread.start()
-        self._ready.wait()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Stop."""
-        if self._loop is not None and self._stop is not None:
-            self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
-
-    def _run(self) -> None:
-        asyncio.run(self._serve())
-
-    async def _serve(self) -> None:
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        server = await asyncio.start_server(
-            self._connection, "127.0.0.1", 0, limit=_HEADER_LIMIT, backlog=128
-        )
-        port = server.sockets[0].getsockname()[1]
-        self.address = f"http://127.0.0.1:{port}"
-        self._ready.set()
-        await self._stop.wait()
-        server.close()
-
-    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer requests on a connection until it is closed."""
-        scheme = "http"
-        try:
-            while True:
-                raw = await reader.readuntil(b"\r\n\r\n")
-                lines = raw.decode("latin-1").split("\r\n")
-                method, _, rest = lines[0].partition(" ")
-                headers = {
-                    name.strip().lower(): value.strip()
-                    for name, _, value in (line.partition(":") for line in lines[1:] if line)
-                }
-                if length := int(headers.get("content-length") or 0):
-                    await reader.readexactly(length)
-                target = rest.rpartition(" ")[0]
-                if method == "CONNECT":
-                    self._tls = self._tls or server_context()
-                    writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
-                    await writer.start_tls(self._tls)
-                    scheme = "https"
-                    continue
-                if target.startswith("/"):
-                    target = f"{scheme}://{headers.get('host', '')}{target}"
-                answer = self._answer(method, target, headers.get("accept", ""))
-                if self.latency:
-                    await asyncio.sleep(self.latency)
-                writer.write(answer)
-                await writer.drain()
-                if headers.get("connection", "").lower() == "close":
-                    break
-        except (
-            asyncio.IncompleteReadError,
-            asyncio.LimitOverrunError,
-            ConnectionError,
-            ssl.SSLError,
-            ValueError,
-            asyncio.CancelledError,  # the server stops while a crawler is still connected
-        ):
-            pass
-        finally:
-            writer.close()
+    async def exchange(
+        self, method: str, target: str, headers: Mapping[str, str], writer: asyncio.StreamWriter
+    ) -> bool:
+        """Answer one request; return whether the connection may carry another one."""
+        if method == "CONNECT":
+            self._tls = self._tls or server_context()
+            writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
+            await writer.start_tls(self._tls)
+            return True
+        if target.startswith("/"):
+            scheme = "https" if writer.get_extra_info("sslcontext") else "http"
+            target = f"{scheme}://{headers.get('host', '')}{target}"
+        answer = self._answer(method, target, headers.get("accept", ""))
+        if self.latency:
+            await asyncio.sleep(self.latency)
+        writer.write(answer)
+        await writer.drain()
+        return headers.get("connection", "").lower() != "close"
 
     def _answer(self, method: str, target: str, accept: str) -> bytes:
         """Status line, headers and body of an answer."""
