@@ -27,7 +27,7 @@ class RedisBlobs:
         return found
 
     def describe(self, name: str) -> str:
-        """Say where a blob is stored."""
+        """Return where a blob is stored."""
         return f"the frontier's key {self._key!r}, field {name!r}"
 
 
@@ -37,7 +37,7 @@ class RedisCache:
     def __init__(self, server: Server, keys: Keys) -> None:
         self._server = server
         self._keys = keys
-        #: in whose name this worker claims
+        #: id under which this worker claims
         self._holder = uuid4().bytes
 
     async def put(self, name: str, content: bytes, seconds: float) -> None:
@@ -50,15 +50,15 @@ class RedisCache:
         return found
 
     async def claim(self, name: str, seconds: float) -> bool:
-        """Claim a name for some time, or prolong this worker's claim; whether it has it now."""
+        """Claim a name for some time, or renew the claim; return whether this worker has it."""
         return bool(await self._server.run("claim", [name, self._holder, _millis(seconds)]))
 
     async def release(self, name: str) -> None:
-        """Give a claim up."""
+        """Release this worker's claim."""
         await self._server.run("unclaim", [name, self._holder])
 
     def describe(self, name: str) -> str:
-        """Say where an answer is stored."""
+        """Return where an answer is stored."""
         return f"the frontier's key {self._keys[name]!r}"
 
 
@@ -83,7 +83,7 @@ class RedisSeeds:
         return [seed.decode("utf-8", "surrogateescape") for seed in reply]
 
     async def done(self, key: str, seeds: Sequence[str]) -> None:
-        """Forget pending seeds that are safely in the frontier."""
+        """Forget pending seeds that are in the frontier now."""
         if seeds:
             args = [list(map(_bytes, seeds)), self._worker_id]
             await self._server.run("done_seeds", args, self._server.placed(key))

@@ -27,9 +27,9 @@ class RedisEvents:
     def __init__(self, server: Server, keys: Keys) -> None:
         self._server = server
         self._keys = keys
-        #: whose events are a worker's own; a restarted worker reads those of its former self
+        #: id of this worker's own events; a restarted worker has another
         self.incarnation = uuid4().bytes
-        #: the last event that was read
+        #: the last event read
         self.position = b"-"
         #: when all events were read (``time.monotonic``)
         self.caught_up = float("-inf")
@@ -44,7 +44,7 @@ class RedisEvents:
     async def publish_and_read(
         self, *events: bytes, queue: str = "", limit: int = 1000
     ) -> list[CrawlEvent]:
-        """Publish, and read the events since the last call, these included."""
+        """Publish, then read the events since the last call, including these."""
         args = [self.incarnation, events, EVENTS_KEPT, queue, self.position, limit]
         now = time.monotonic()
         reply = await self._server.run("publish", args, once=True)
@@ -63,7 +63,7 @@ class RedisEvents:
         return found
 
     async def read(self, limit: int = 1000) -> list[CrawlEvent]:
-        """Read the events since the last call, this worker's own among them."""
+        """Read the events since the last call, including this worker's own."""
         return self._read(await self.unread(limit))
 
     async def unread(self, limit: int = 1) -> list[tuple[bytes, Mapping[bytes, bytes]]]:
@@ -96,12 +96,12 @@ class RedisEvents:
             self.position = event
 
     async def save_state(self, name: str, state: bytes) -> None:
-        """Save the learned state, together with this worker's place in the log."""
+        """Save the learned state together with this worker's position in the log."""
         fields = {name: state, name + ":event": self.position}
         await self._server.ask("hset", self._keys["state"], mapping=fields)
 
     async def load_state(self, name: str) -> bytes | None:
-        """Return the saved state, or ``None``; :meth:`read` goes on from its place."""
+        """Return the saved state, or ``None``; :meth:`read` continues from its position."""
         names = [name, name + ":event"]
         reply: list[bytes | None] = await self._server.ask("hmget", self._keys["state"], names)
         state, event = reply
@@ -121,7 +121,7 @@ class RedisEvents:
         return events
 
     def _event(self, fields: Mapping[bytes, bytes]) -> CrawlEvent | None:
-        """Read an event; one that cannot be read is passed over: each worker sees it so."""
+        """Decode an event; skip an unreadable one, as every worker does."""
         try:
             return CrawlEvent(
                 own=fields.get(b"w") == self.incarnation,

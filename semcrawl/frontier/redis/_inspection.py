@@ -49,9 +49,9 @@ class RedisInspector:
         return sorted(text(queue) for queue in await self._redis.smembers(self._keys["queues"]))
 
     async def state(self, top: int = 20, seed_keys: Sequence[str] = ()) -> FrontierState:
-        """Totals, the ``top`` fullest hosts, the ``top`` best groups, all leases.
+        """Return totals, the ``top`` fullest hosts, the ``top`` best groups, and all leases.
 
-        ``seed_keys``: lists whose seeds are counted, too.
+        ``seed_keys`` names the lists whose seeds are counted.
         """
         queues = await self.queues()
         totals = await self._redis.hgetall(self._keys.meta)
@@ -84,7 +84,7 @@ class RedisInspector:
                             yield unpack_element(self._keys.root, queue, host, group, element)
 
     async def leases(self) -> AsyncIterator[LeaseState]:
-        """All leases, and links given back with a delay (whose worker is empty)."""
+        """All leases, and links given back with a delay, whose worker is empty."""
         now = await self._now()
         for queue in await self.queues():
             for name in ("leases", "delayed"):
@@ -98,14 +98,14 @@ class RedisInspector:
                         yield LeaseState(text(lease), text(worker), link, due / 1e6 - now)
 
     async def failed(self) -> AsyncIterator[WaitingLink]:
-        """Failed links that are kept."""
+        """The failed links kept for a requeue."""
         for queue in await self.queues():
             key = f"failed:{queue}"
             async for _, record in self._redis.hscan_iter(self._keys[key], count=_PAGE):
                 yield self._link(queue, self._unpack(key, record, 4))
 
     async def withheld(self) -> AsyncIterator[WaitingLink]:
-        """Links that are withheld, as their families are barren."""
+        """The withheld links."""
         for family in sorted(await self._redis.smembers(self._keys["withholding"])):
             key = f"withheld:{text(family)}"
             async for _, record in self._redis.hscan_iter(self._keys[key], count=_PAGE):
@@ -113,7 +113,7 @@ class RedisInspector:
                 yield self._link(text(queue), fields)
 
     async def families(self) -> list[tuple[str, dict[str, str]]]:
-        """Families of links by name, in order, and the fields that are kept of each."""
+        """The families of links with their stored fields, sorted by name."""
         start = self._keys["family:"]
         pattern = re.sub(r"([\[\]*?\\])", r"\\\1", start) + "*"
         found = {}
@@ -123,7 +123,7 @@ class RedisInspector:
         return sorted(found.items())
 
     async def seen(self) -> AsyncIterator[list[bytes]]:
-        """Digests of all URLs ever put in, in sorted portions."""
+        """Digests of all URLs ever added, in sorted portions."""
         buckets = int(await self._redis.hget(self._keys.meta, "buckets") or 1)
         for number in range(buckets):
             yield sorted(await self._redis.hkeys(self._keys[f"seen:{number}"]))
@@ -142,7 +142,7 @@ class RedisInspector:
         return paces
 
     async def yields(self) -> dict[str, HostYield]:
-        """Return the counts of each host so far, where they are kept (for fairness)."""
+        """The counts of each host, where fairness keeps them."""
         yields = {}
         turns = await self._redis.hgetall(self._keys["turns"])
         found = await self._redis.hgetall(self._keys["yield"])
@@ -153,18 +153,18 @@ class RedisInspector:
         return yields
 
     async def totals(self) -> dict[str, float]:
-        """Totals since the crawl began, and the virtual time that hosts' turns go by."""
+        """Totals since the crawl began, and the virtual time of hosts' turns."""
         names = TOTALS
         values = await self._redis.hmget(self._keys.meta, names)
         return {n: float(v) for n, v in zip(names, values, strict=True) if v is not None}
 
     async def states(self) -> dict[str, bytes]:
-        """Blobs that strategies keep, by name."""
+        """The crawl's blobs by name, learned states of strategies among them."""
         states = await self._redis.hgetall(self._keys["state"])
         return {text(n): blob for n, blob in states.items() if not n.endswith(b":event")}
 
     async def audit(self) -> list[str]:
-        """Compare all sums and orders with the structures; return what differs, one line each."""
+        """Compare all sums and orders with the structures; return one line per difference."""
         lines = await self._server.run("audit", [])
         return [line.decode("utf-8", "backslashreplace") for line in lines]
 
@@ -247,7 +247,7 @@ class RedisImporter:
         self._keys = keys
 
     async def links(self, links: Sequence[WaitingLink], *, failed: bool = False) -> None:
-        """Put links into their old places, or among the failed ones."""
+        """Add links at their former places, or as failed links."""
         parts: defaultdict[tuple[str, str, str], list[Any]] = defaultdict(list)
         aside: list[list[Any]] = []
         places = [[link.sequence, link.tries] for link in links]
@@ -269,7 +269,7 @@ class RedisImporter:
         await self._set(self._keys.meta, {n: f"{value:.17g}" for n, value in totals.items()})
 
     async def host_yield(self, host: str, numbers: Sequence[int], turn: float) -> None:
-        """Set a host's counts, and its turn."""
+        """Set a host's counts and its turn."""
         name = host.encode("utf-8", "surrogatepass")
         if any(numbers):
             await self._set(self._keys["yield"], {name: " ".join(map(str, numbers))})
@@ -281,11 +281,11 @@ class RedisImporter:
         await self._set(self._keys["family:" + name], dict(fields))
 
     async def seen(self, digests: Sequence[bytes]) -> None:
-        """Count URLs as seen, by their digests."""
+        """Add digests of URLs to the seen set."""
         await self._server.run("see", [list(digests)])
 
     async def all_seen(self, number: int) -> None:
-        """Note how many URLs were seen in all: as many as there are digests."""
+        """Do nothing: the number of seen URLs is that of the digests."""
 
     async def _set(self, key: str, fields: Any) -> None:
         if fields:

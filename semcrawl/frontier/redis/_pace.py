@@ -13,7 +13,7 @@ from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.packing import unpack_member
 
-#: links that one call sets aside, so that other workers do not wait long
+#: links set aside per call, as other workers wait
 _SET_ASIDE_AT_ONCE = 1000
 
 
@@ -40,26 +40,26 @@ class RedisHostPace:
 
 
 class RedisErrandTurns:
-    """Turns of requests that are no link's (:class:`~semcrawl.frontier.contract.ErrandTurns`)."""
+    """Turns of errands (:class:`~semcrawl.frontier.contract.ErrandTurns`)."""
 
     def __init__(self, server: Server, worker_id: str, options: FrontierOptions) -> None:
         self._server = server
         self._worker_id = worker_id
-        #: makes the names of this worker's errands unlike those of its former self
+        #: part of errands' names, unique to this run of the worker
         self._incarnation = uuid4().hex
         self._patience, self._poll = micros(options.lease_time), micros(options.poll)
 
     async def next(
         self, host: str, errand: str, *, instead_of: Lease | None = None
     ) -> float | None:
-        """Ask for a host's next turn; return after how many seconds to ask again."""
+        """Ask for a host's next turn; return the seconds after which to ask again."""
         giver = instead_of.id if instead_of is not None else False
         args = [*self._place(host, errand), self._patience, self._poll, giver]
         wait = int(await self._server.run("next_turn", args))
         return None if wait < 0 else wait / 1e6
 
     async def starts(self, host: str, errand: str) -> bool:
-        """Note that an errand's request leaves now; whether its turn still held."""
+        """Note that an errand's request starts now; return whether its turn still held."""
         args = [*self._place(host, errand), self._patience]
         return bool(await self._server.run("turn_starts", args))
 
@@ -85,7 +85,7 @@ class RedisAddressPace:
     async def turn(
         self, host: str, address: str, name: str, limits: AddressLimits, *, rests: bool
     ) -> float:
-        """Return 0 if a host may be asked at its address now, else the seconds until its turn."""
+        """Return 0 if a host may send to its address now, else the seconds until its turn."""
         gap, block = micros(limits.delay), address_block(address)
         args = [host, block, name, gap, limits.concurrency, self._patience, int(rests)]
         return int(await self._server.run("address_turn", args)) / 1e6
@@ -106,27 +106,27 @@ class RedisOutages:
     async def falter(
         self, host: str, why: str, *, step: float, patience: float, untried_patience: float
     ) -> Rest:
-        """Report that a host is down, or that its probe failed."""
+        """Report that a host is down or its probe failed."""
         limits = [micros(s) if isfinite(s) else -1 for s in (patience, untried_patience)]
         reply = await self._server.run("falter", [host, why, micros(step), *limits])
         over, pause, since, reason, good = reply
         return Rest(bool(over), pause / 1e6, since / 1e6, text(reason), text(good))
 
     async def recover(self, host: str, *, step: float, good: str = "") -> tuple[float, float]:
-        """Report that a host answered; return the rest that remains, and its time down."""
+        """Report that a host answered; return the remaining rest and the time it was down."""
         left, down_for = await self._server.run("recover", [host, micros(step), good])
         return left / 1e6, down_for / 1e6
 
     async def good(self, host: str) -> str:
-        """Return an address that a host gave, in this run or another; empty if it gave none."""
+        """Return a URL that a host served in any run; empty if none."""
         return await self._field("good", host)
 
     async def note_dead(self) -> None:
-        """Count one more host that was found dead."""
+        """Count a host as dead."""
         await self._server.ask("hincrby", f"{self._root}meta", "dead", 1)
 
     async def why(self, host: str) -> str:
-        """Return the reason why a host is down, one word; empty if it is not."""
+        """Return why a host is down, in one word; empty if it is not."""
         return (await self._field("down", host)).rpartition(" ")[2]
 
     async def _field(self, key: str, host: str) -> str:
@@ -135,7 +135,7 @@ class RedisOutages:
         return text(found or b"")
 
     async def set_aside(self, host: str) -> list[WaitingLink]:
-        """Keep all waiting links of a host for a requeue; return them."""
+        """Move all waiting links of a host to the failed ones; return them."""
         links: list[WaitingLink] = []
         while True:
             args = [host, _SET_ASIDE_AT_ONCE, self._max_failed]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from semcrawl.frontier.redis.connection import Server
 
-#: statements that one call adds
+#: statements added per call
 _AT_ONCE = 2000
 #: places of a bucket; bytes of a place, of which the first are the statement's
 _WAYS, _PLACE, _TAG = 4, 8, 5
@@ -26,12 +26,12 @@ class RedisStatements:
         self._server = server
 
     async def add(self, document: int, statements: Sequence[int], limit: int) -> list[bool]:
-        """Add the statements of a document; return for each whether no other one made it."""
+        """Add the statements of a document; return for each whether no other document made it."""
         buckets = min(_MOST_BUCKETS, 1 << max(0, (limit - 1) // _WAYS).bit_length())
         marks = _PLACE - _TAG
         mark = (document % ((1 << 8 * marks) - 1) + 1).to_bytes(marks, "big")
         new: list[bool] = []
-        for first in range(0, len(statements), _AT_ONCE):  # so that no other worker waits long
+        for first in range(0, len(statements), _AT_ONCE):  # in portions, as other workers wait
             places = [
                 [one % buckets * _WAYS * _PLACE, one.to_bytes(8, "big")[:_TAG]]
                 for one in statements[first : first + _AT_ONCE]

@@ -34,7 +34,7 @@ from semcrawl.frontier.workers import is_gone
 
 logger = logging.getLogger(__name__)
 
-#: seconds that a server which is away gets at the end
+#: seconds to wait for an absent server when closing
 _CLOSING_PATIENCE = 2.0
 #: links that one call gives new keys: a busy server takes a quarter of a second for them
 _REKEYED_AT_ONCE = 500
@@ -43,7 +43,7 @@ _REKEYED_AT_ONCE = 500
 class RedisFrontier:
     """The frontier of one worker, on a Redis server (6.2 or newer) shared by all workers.
 
-    It keeps the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`.
+    It meets the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`.
     ``server`` is a URL or the path of a Unix socket, ``prefix`` the crawl's name
     (:class:`~semcrawl.frontier.redis.keys.Keys`). A worker that opens under the ``worker_id`` of a
     crashed one gets that one's leases back at once, so no two living workers may share it.
@@ -158,7 +158,7 @@ class RedisFrontier:
             )
 
     async def close(self) -> None:
-        """Give this worker's leases back and disconnect; with the server away they run out."""
+        """Give back this worker's leases and disconnect; without the server, they expire."""
         self.hurry()
         try:
             await self._server.run("reclaim", [self.worker_id])
@@ -166,12 +166,12 @@ class RedisFrontier:
             await self._server.close()
 
     async def heartbeat(self, seconds: float) -> list[str]:
-        """Count as at work for so long from now; return the names of the others that are."""
+        """Count as active for ``seconds`` from now; return the names of other active workers."""
         others = await self._server.run("attend", [self.worker_id, micros(seconds)])
         return [name for name in map(text, others) if not is_gone(name)]
 
     def hurry(self) -> None:
-        """Wait no longer than two seconds for a server that is away: the crawl ends."""
+        """Wait at most two seconds for an absent server from now on, as the crawl ends."""
         self._server.hurry(_CLOSING_PATIENCE)
 
     @property
@@ -186,11 +186,11 @@ class RedisFrontier:
 
     # -- links
     async def add(self, entries: Sequence[Entry], *, over: Sequence[Lease] = ()) -> list[bool]:
-        """Put links in, and release the downloads ``over``; for each link, whether it was new."""
+        """Add links and release the downloads ``over``; return for each link whether it was new."""
         return await self._add(entries, again=False, over=over)
 
     async def add_again(self, entries: Sequence[Entry]) -> list[bool]:
-        """Put links in, seen or not (a re-visit); for each, whether it did not wait there yet."""
+        """Add links, seen or not, for re-visits; return for each whether it did not wait yet."""
         return await self._add(entries, again=True)
 
     async def _add(
@@ -227,7 +227,7 @@ class RedisFrontier:
         over: Sequence[Lease] = (),
         skip: SkippedHosts = NONE_SKIPPED,
     ) -> list[Lease] | None:
-        """Take links and publish that as an event; ``None`` if there are events to read first."""
+        """Take links and publish them as an event; ``None`` if there are unread events."""
         events = self._log
         args = self._take_args(limit, queues, over, skip, events.publication(strict=strict))
         reply = await self._server.run("take", args, once=True)
@@ -235,7 +235,7 @@ class RedisFrontier:
             return None
         event, taken = reply
         if strict and event:
-            events.position = event  # nothing came between the last event read and this
+            events.position = event  # no event lies between
         return self._leases(taken)
 
     def _take_args(
@@ -254,12 +254,12 @@ class RedisFrontier:
         return [packing.unpack_lease(fields, self.keys.root, self._created) for fields in found]
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
-        """Return the seconds until asking again may give a link; ``None`` if none waits."""
+        """Return the seconds until a take may give a link; ``None`` if none waits."""
         reply = await self._server.run("next_ready", [list(queues), micros(self.options.poll)])
         return None if reply is None else int(reply) / 1e6
 
     async def started(self, leases: Sequence[Lease]) -> list[bool]:
-        """Note that these requests leave now; for each, whether its lease still held."""
+        """Note that these requests start now; return for each whether its lease still held."""
         asked = [lease.id for lease in leases if lease.held]
         if not asked:
             return [True] * len(leases)
@@ -267,12 +267,12 @@ class RedisFrontier:
         return [bool(next(still)) if lease.held else True for lease in leases]
 
     async def not_sent(self, leases: Sequence[Lease]) -> None:
-        """Note that no request is sent for these links: their hosts may be asked at once."""
+        """Note that no request is sent for these links, so their hosts may be asked at once."""
         if held := [lease.id for lease in leases if lease.held]:
             await self._server.run("not_sent", [held])
 
     async def renew(self, leases: Sequence[Lease]) -> list[bool]:
-        """Prolong leases by the full lease time; for each, whether it still held."""
+        """Renew leases for the full lease time; return for each whether it still held."""
         if not leases:
             return []
         ids = [lease.id for lease in leases]
@@ -280,7 +280,7 @@ class RedisFrontier:
         return [bool(held) for held in await self._server.run("renew", args)]
 
     async def done(self, leases: Sequence[Lease]) -> None:
-        """Acknowledge finished links; one whose lease ran out is not fetched again."""
+        """Acknowledge finished links; one whose lease expired is not fetched again."""
         if not leases:
             return
         args: list[Any] = [[lease.id for lease in leases]]
@@ -294,16 +294,16 @@ class RedisFrontier:
             await self._server.run("withdraw", [links])
 
     async def fail(self, leases: Sequence[Lease]) -> None:
-        """Acknowledge links that could not be fetched; they are kept for a requeue."""
+        """Acknowledge links that could not be fetched, and keep them for a requeue."""
         if leases:
             ids = [lease.id for lease in leases]
             await self._server.run("fail", [ids, self.options.max_failed])
 
     async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:
-        """Put up to ``limit`` failed links back into their places; return how many."""
+        """Put up to ``limit`` failed links back into their groups; return how many."""
         moved = 0
         while moved < limit:
-            portion = min(limit - moved, 1000)  # so that no other worker waits long
+            portion = min(limit - moved, 1000)  # in portions, as other workers wait
             found = int(await self._server.run("requeue", [list(queues), portion]))
             moved += found
             if found < portion:
@@ -311,12 +311,12 @@ class RedisFrontier:
         return moved
 
     async def release_host(self, leases: Sequence[Lease]) -> None:
-        """Note that the downloads are over; the leases stay."""
+        """Note that the downloads are over, which frees their hosts' concurrency."""
         if leases:
             await self._server.run("release_host", [[lease.id for lease in leases]])
 
     async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
-        """Put links back in as their entries now are, to be taken after ``delay`` seconds."""
+        """Give back links with their present entries; they can be taken after ``delay`` seconds."""
         if not leases:
             return
         links = []
@@ -329,14 +329,14 @@ class RedisFrontier:
 
     # -- order
     async def set_values(self, values: Mapping[str, float]) -> None:
-        """Give groups new values."""
+        """Set values of groups."""
         if values:
             await self._server.run("set_values", [packing.pack_values(values)])
 
     async def rekey(self, keys: Sequence[tuple[Entry, float]]) -> None:
-        """Give waiting links new keys inside their group; others are passed over."""
+        """Set keys of links that still wait."""
         links = packing.pack_keys(keys)
-        # in portions, so that no other worker waits long
+        # in portions, as other workers wait
         for first in range(0, len(links), _REKEYED_AT_ONCE):
             await self._server.run("rekey", [links[first : first + _REKEYED_AT_ONCE]])
 

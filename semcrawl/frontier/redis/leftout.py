@@ -18,22 +18,22 @@ _LEFT_AT_ONCE = 512
 
 
 class RedisLeftOut:
-    """Links that do not go in (:class:`~semcrawl.frontier.contract.LeftOutLog`)."""
+    """Counts the links left out (:class:`~semcrawl.frontier.contract.LeftOutLog`)."""
 
     def __init__(self, server: Server, keys: Keys) -> None:
         self._server = server
         self._keys = keys
 
     async def add(self, links: Sequence[tuple[str, Reason]], limit: int) -> None:
-        """Note links and why they are left out."""
+        """Note links with the reasons for leaving them out."""
         noted = [[digest(url), f"{reason} {netloc_of(url)}", url] for url, reason in links]
         if noted:
             await self._server.run("leave_out", [noted, limit])
 
     async def summary(self) -> LeftOutLinks:
-        """Return the links left out so far that no other page brought in."""
+        """Return the links left out so far, without those that another page brought in."""
         bucket: int | None = 0
-        while bucket is not None:  # in portions, so that no other worker waits long
+        while bucket is not None:  # in portions, as other workers wait
             bucket = await self._server.run("left_out", [bucket, _LEFT_AT_ONCE])
         ask, keys = self._server.ask, self._keys
         names = keys["lefthosts"], keys["leftfirst"]
@@ -51,13 +51,13 @@ class RedisWithheld:
         self._keys = keys
 
     async def know_families(self, families: Mapping[str, Family]) -> None:
-        """Note families of links, by name, before links of them go in."""
+        """Register families of links by name, before their links are added."""
         if families:
             named = [[name, found.document, found.pattern] for name, found in families.items()]
             await self._server.run("know_families", [named])
 
     async def judge_families(self, answers: Sequence[tuple[str, Verdict, str]]) -> bool:
-        """Note what answers say of the families of their links."""
+        """Record verdicts on families."""
         verdicts = [
             [name, str(what), led_to and digest(led_to).hex()] for name, what, led_to in answers
         ]
@@ -69,27 +69,27 @@ class RedisWithheld:
         in_vain: Sequence[tuple[str, str]],
         known: int,
     ) -> tuple[bool, int, list[tuple[str, str]] | None]:
-        """Note what paths gave, or did not; return the mirrors if they are others than before."""
+        """Record bodies, and paths without one; return the mirrors if they changed."""
         args = [[list(b) for b in bodies], [list(v) for v in in_vain], known]
         restore, number, *found = await self._server.run("note_bodies", args, once=True)
         pairs = [(text(a), text(b)) for a, b in found[0]] if found else None
         return bool(restore), int(number), pairs
 
     async def withhold_copies(self, links: Sequence[tuple[str, str, str]]) -> set[int]:
-        """Withhold leased links that a mirror gave, or is being asked for; return which."""
+        """Withhold leased links that a mirror gave or is being asked for; return their indexes."""
         args = [[list(link) for link in links]]
         return set(await self._server.run("withhold_copies", args, once=True))
 
     async def release_copies(self, limit: int) -> int:
-        """Put links back that a mirror was to give and did not; return how many."""
+        """Restore up to ``limit`` links that a mirror failed to give; return how many."""
         return int(await self._server.run("release_copies", [limit]))
 
     async def restore(self, limit: int) -> int:
-        """Put links back that are not to be withheld any more; return how many."""
+        """Restore up to ``limit`` links whose reason is gone; return how many."""
         return int(await self._server.run("unwithhold", [limit]))
 
     async def families(self) -> list[Withheld]:
-        """Return the families of which links are withheld, those with most first."""
+        """Return the families with withheld links, those with most first."""
         ask, keys = self._server.ask, self._keys
         found = []
         for family in await ask("smembers", keys["withholding"]):

@@ -35,19 +35,19 @@ class ShardedHostPace(ShardedPart):
 class ShardedErrandTurns(ShardedPart):
     """Turns of errands, each in its host's shard.
 
-    It keeps the contract :class:`~semcrawl.frontier.contract.ErrandTurns`.
+    It meets the contract :class:`~semcrawl.frontier.contract.ErrandTurns`.
     """
 
     async def next(
         self, host: str, errand: str, *, instead_of: Lease | None = None
     ) -> float | None:
-        """Ask for a host's next turn; return after how many seconds to ask again."""
+        """Ask for a host's next turn; return the seconds after which to ask again."""
         return await self._shards.change(
             host, lambda shard: shard.errands.next(host, errand, instead_of=instead_of)
         )
 
     async def starts(self, host: str, errand: str) -> bool:
-        """Note that an errand's request leaves now; whether its turn still held."""
+        """Note that an errand's request starts now; return whether its turn still held."""
         return await self._shards.of(host).errands.starts(host, errand)
 
     async def end(self, host: str, errand: str, *, sent: bool = True) -> None:
@@ -58,14 +58,14 @@ class ShardedErrandTurns(ShardedPart):
 class ShardedAddressPace(ShardedPart):
     """The pace of addresses, each in a shard of its own choice: its hosts are in any.
 
-    It keeps the contract :class:`~semcrawl.frontier.contract.AddressPace`. The host rests in its
+    It meets the contract :class:`~semcrawl.frontier.contract.AddressPace`. The host rests in its
     own shard.
     """
 
     async def turn(
         self, host: str, address: str, name: str, limits: AddressLimits, *, rests: bool
     ) -> float:
-        """Return 0 if a host may be asked at its address now, else the seconds until its turn."""
+        """Return 0 if a host may send to its address now, else the seconds until its turn."""
         owner = self._shards.of(address_block(address))
         wait = await owner.addresses.turn(host, address, name, limits, rests=False)
         if wait and rests:
@@ -83,7 +83,7 @@ class ShardedOutages(ShardedPart):
     async def falter(
         self, host: str, why: str, *, step: float, patience: float, untried_patience: float
     ) -> Rest:
-        """Report that a host is down, or that its probe failed."""
+        """Report that a host is down or its probe failed."""
         return await self._shards.change(
             host,
             lambda shard: shard.outages.falter(
@@ -92,32 +92,32 @@ class ShardedOutages(ShardedPart):
         )
 
     async def recover(self, host: str, *, step: float, good: str = "") -> tuple[float, float]:
-        """Report that a host answered; return the rest that remains, and its time down."""
+        """Report that a host answered; return the remaining rest and the time it was down."""
         return await self._shards.change(
             host, lambda shard: shard.outages.recover(host, step=step, good=good)
         )
 
     async def good(self, host: str) -> str:
-        """Return an address that a host gave, in this run or another; empty if it gave none."""
+        """Return a URL that a host served in any run; empty if none."""
         return await self._shards.of(host).outages.good(host)
 
     async def note_dead(self) -> None:
-        """Count one more host that was found dead, in all shards."""
+        """Count a host as dead in all shards."""
         await self._shards.each(lambda shard: shard.outages.note_dead())
 
     async def why(self, host: str) -> str:
-        """Return the reason why a host is down, one word; empty if it is not."""
+        """Return why a host is down, in one word; empty if it is not."""
         return await self._shards.of(host).outages.why(host)
 
     async def set_aside(self, host: str) -> list[WaitingLink]:
-        """Keep all waiting links of a host for a requeue; return them."""
+        """Move all waiting links of a host to the failed ones; return them."""
         return await self._shards.change(host, lambda shard: shard.outages.set_aside(host))
 
 
 class ShardedCache(ShardedPart):
     """Answers that expire, and claims, by their names.
 
-    It keeps the contract :class:`~semcrawl.frontier.contract.SharedCache`.
+    It meets the contract :class:`~semcrawl.frontier.contract.SharedCache`.
     """
 
     async def put(self, name: str, content: bytes, seconds: float) -> None:
@@ -129,26 +129,26 @@ class ShardedCache(ShardedPart):
         return await self._shards.of(name).cache.get(name)
 
     async def claim(self, name: str, seconds: float) -> bool:
-        """Claim a name for some time, or prolong this worker's claim; whether it has it now."""
+        """Claim a name for some time, or renew the claim; return whether this worker has it."""
         return await self._shards.of(name).cache.claim(name, seconds)
 
     async def release(self, name: str) -> None:
-        """Give a claim up."""
+        """Release this worker's claim."""
         await self._shards.of(name).cache.release(name)
 
     def describe(self, name: str) -> str:
-        """Say where an answer is stored."""
+        """Return where an answer is stored."""
         return self._shards.of(name).cache.describe(name)
 
 
 class ShardedStatements(ShardedPart):
     """Statements, each in a shard by its hash.
 
-    It keeps the contract :class:`~semcrawl.frontier.contract.Statements`.
+    It meets the contract :class:`~semcrawl.frontier.contract.Statements`.
     """
 
     async def add(self, document: int, statements: Sequence[int], limit: int) -> list[bool]:
-        """Add the statements of a document; return for each whether no other one made it."""
+        """Add the statements of a document; return for each whether no other document made it."""
         shards = self._shards
         new = [False] * len(statements)
         own = 1 << max((limit // len(shards)).bit_length() - 1, 0)  # (a table's size is such)

@@ -25,7 +25,7 @@ class ShardedInspector(ShardedPart):
         return sorted({queue for queues in found for queue in queues})
 
     async def state(self, top: int = 20, seed_keys: Sequence[str] = ()) -> FrontierState:
-        """Totals, the ``top`` fullest hosts, the ``top`` best groups, all leases."""
+        """Return totals, the ``top`` fullest hosts, the ``top`` best groups, and all leases."""
         home = self._shards.home
         states = [
             await shard.inspector.state(top, seed_keys if shard is home else ())
@@ -78,19 +78,19 @@ class ShardedInspector(ShardedPart):
                 yield link
 
     async def leases(self) -> AsyncIterator[LeaseState]:
-        """All leases, and links given back with a delay (whose worker is empty)."""
+        """All leases, and links given back with a delay, whose worker is empty."""
         for shard in self._shards:
             async for lease in shard.inspector.leases():
                 yield lease
 
     async def failed(self) -> AsyncIterator[WaitingLink]:
-        """Failed links that are kept."""
+        """The failed links kept for a requeue."""
         for shard in self._shards:
             async for link in shard.inspector.failed():
                 yield link
 
     async def withheld(self) -> AsyncIterator[WaitingLink]:
-        """Links that are withheld, as their families are barren."""
+        """The withheld links."""
         for shard in self._shards:
             async for link in shard.inspector.withheld():
                 yield link
@@ -109,7 +109,7 @@ class ShardedInspector(ShardedPart):
         return sorted(found.items())
 
     async def seen(self) -> AsyncIterator[list[bytes]]:
-        """Digests of all URLs ever put in, in sorted portions."""
+        """Digests of all URLs ever added, in sorted portions."""
         for shard in self._shards:
             async for digests in shard.inspector.seen():
                 yield ShardDigests(digests, f"{shard.number}/{shard.shards}")
@@ -124,12 +124,12 @@ class ShardedInspector(ShardedPart):
         return {host: pace for paces in found for host, pace in paces.items()}
 
     async def yields(self) -> dict[str, HostYield]:
-        """Return the counts of each host so far, where they are kept (for fairness)."""
+        """The counts of each host, where fairness keeps them."""
         found = await self._shards.each(lambda shard: shard.inspector.yields())
         return dict(sorted((host, one) for yields in found for host, one in yields.items()))
 
     async def totals(self) -> dict[str, float]:
-        """Totals since the crawl began, and the virtual time that hosts' turns go by."""
+        """Totals since the crawl began, and the virtual time of hosts' turns."""
         totals: dict[str, float] = {}
         for found in await self._shards.each(lambda shard: shard.inspector.totals()):
             for name, value in found.items():
@@ -138,11 +138,11 @@ class ShardedInspector(ShardedPart):
         return totals
 
     async def states(self) -> dict[str, bytes]:
-        """Blobs of the crawl, by name: what strategies learned among them."""
+        """The crawl's blobs by name, learned states of strategies among them."""
         return await self._shards.home.inspector.states()
 
     async def audit(self) -> list[str]:
-        """Compare all sums and orders with the structures; return what differs, one line each."""
+        """Compare all sums and orders with the structures; return one line per difference."""
         found = await self._shards.each(lambda shard: shard.inspector.audit())
         return [f"shard {n}: {line}" for n, lines in enumerate(found) for line in lines]
 
@@ -151,7 +151,7 @@ class ShardedImporter(ShardedPart):
     """Fills an empty frontier in shards (:class:`~semcrawl.frontier.contract.Importer`)."""
 
     async def links(self, links: Sequence[WaitingLink], *, failed: bool = False) -> None:
-        """Put links into their old places, or among the failed ones."""
+        """Add links at their former places, or as failed links."""
         shards = self._shards
         for shard, part in shards.parted(links, lambda link: shards.of(link.entry.host)):
             await shard.importer.links(part, failed=failed)
@@ -165,7 +165,7 @@ class ShardedImporter(ShardedPart):
             await shard.importer.totals(turn)
 
     async def host_yield(self, host: str, numbers: Sequence[int], turn: float) -> None:
-        """Set a host's counts, and its turn."""
+        """Set a host's counts and its turn."""
         await self._shards.of(host).importer.host_yield(host, numbers, turn)
 
     async def family(self, name: str, fields: Mapping[str, str]) -> None:

@@ -14,7 +14,7 @@ from semcrawl.relevance.families import Family, Verdict
 class ShardedLeftOut:
     """Links that do not go in, each noted in the shard in which it would be.
 
-    It keeps the contract :class:`~semcrawl.frontier.contract.LeftOutLog`. Limits are those of each
+    It meets the contract :class:`~semcrawl.frontier.contract.LeftOutLog`. Limits are those of each
     shard. ``host_key`` returns what politeness counts a URL by.
     """
 
@@ -23,13 +23,13 @@ class ShardedLeftOut:
         self._host_key = host_key
 
     async def add(self, links: Sequence[tuple[str, Reason]], limit: int) -> None:
-        """Note links and why they are left out."""
+        """Note links with the reasons for leaving them out."""
         shards = self._shards
         for shard, part in shards.parted(links, lambda link: shards.of(self._host_key(link[0]))):
             await shard.left_out.add(part, limit)
 
     async def summary(self) -> LeftOutLinks:
-        """Return the links left out so far that no other page brought in."""
+        """Return the links left out so far, without those that another page brought in."""
         found = await self._shards.each(lambda shard: shard.left_out.summary())
         hosts: dict[Reason, Counter[str]] = {}
         first: dict[tuple[Reason, str], str] = {}
@@ -47,12 +47,12 @@ class ShardedWithheld(ShardedPart):
     """
 
     async def know_families(self, families: Mapping[str, Family]) -> None:
-        """Note families of links, by name, before links of them go in."""
+        """Register families of links by name, before their links are added."""
         if families:
             await self._shards.each(lambda shard: shard.withheld.know_families(families))
 
     async def judge_families(self, answers: Sequence[tuple[str, Verdict, str]]) -> bool:
-        """Note what answers say of the families of their links."""
+        """Record verdicts on families."""
         return any(await self._shards.each(lambda shard: shard.withheld.judge_families(answers)))
 
     async def note_bodies(
@@ -61,7 +61,7 @@ class ShardedWithheld(ShardedPart):
         in_vain: Sequence[tuple[str, str]],
         known: int,
     ) -> tuple[bool, int, list[tuple[str, str]] | None]:
-        """Note what paths gave, or did not; return the mirrors if they are others than before."""
+        """Record bodies, and paths without one; return the mirrors if they changed."""
         found = await self._shards.each(
             lambda shard: shard.withheld.note_bodies(bodies, in_vain, known)
         )
@@ -70,7 +70,7 @@ class ShardedWithheld(ShardedPart):
         return any(restore for restore, _, _ in found), number, mirrors
 
     async def withhold_copies(self, links: Sequence[tuple[str, str, str]]) -> set[int]:
-        """Withhold leased links that a mirror gave, or is being asked for; return which."""
+        """Withhold leased links that a mirror gave or is being asked for; return their indexes."""
         shards, gone = self._shards, set()
         parts = shards.parted(
             enumerate(links), lambda link: shards[int(link[1][0].split(":", 2)[1])]
@@ -86,7 +86,7 @@ class ShardedWithheld(ShardedPart):
         return gone
 
     async def release_copies(self, limit: int) -> int:
-        """Put links back that a mirror was to give and did not; return how many."""
+        """Restore up to ``limit`` links that a mirror failed to give; return how many."""
         counted = await self._shards.each(lambda shard: shard.counted(QUEUES))
         if any(counts.leased for counts, _ in counted):
             return 0
@@ -95,7 +95,7 @@ class ShardedWithheld(ShardedPart):
         return sum(found)
 
     async def restore(self, limit: int) -> int:
-        """Put links back that are not to be withheld any more; return how many."""
+        """Restore up to ``limit`` links whose reason is gone; return how many."""
         restored = 0
         for shard in self._shards:
             if restored < limit:
@@ -104,7 +104,7 @@ class ShardedWithheld(ShardedPart):
         return restored
 
     async def families(self) -> list[Withheld]:
-        """Return the families of which links are withheld, those with most first."""
+        """Return the families with withheld links, those with most first."""
         found: dict[tuple[str, str, bool], Withheld] = {}
         for families in await self._shards.each(lambda shard: shard.withheld.families()):
             for one in families:

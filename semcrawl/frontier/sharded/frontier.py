@@ -32,7 +32,7 @@ from semcrawl.web.hosts import netloc_of
 class ShardedFrontier:
     """The frontier of one worker, in several shards, each on a Redis.
 
-    It keeps the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`. A link is in the
+    It meets the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`. A link is in the
     shard that the hash of its host chooses. So politeness, the order within a host and the seen set
     are exact; the order over all hosts is that of :class:`Drawing`. Seeds, events and learned state
     are in the first shard; the values of groups in all of them.
@@ -134,17 +134,17 @@ class ShardedFrontier:
             await warn(self._shards)
 
     async def close(self) -> None:
-        """Give this worker's leases back and disconnect; with a server away they run out there."""
+        """Give back this worker's leases and disconnect; without a server, they expire there."""
         self.hurry()
         await self._shards.each(lambda shard: shard.close())
 
     def hurry(self) -> None:
-        """Wait no longer than two seconds for a server that is away: the crawl ends."""
+        """Wait at most two seconds for an absent server from now on, as the crawl ends."""
         for shard in self._shards:
             shard.hurry()
 
     async def heartbeat(self, seconds: float) -> list[str]:
-        """Count as at work for so long from now; return the names of the others that are."""
+        """Count as active for ``seconds`` from now; return the names of other active workers."""
         return await self._shards.home.heartbeat(seconds)
 
     @property
@@ -170,7 +170,7 @@ class ShardedFrontier:
         return await self._add(entries, again=False, over=over)
 
     async def add_again(self, entries: Sequence[Entry]) -> list[bool]:
-        """Put links in, seen or not (a re-visit); for each, whether it did not wait there yet."""
+        """Add links, seen or not, for re-visits; return for each whether it did not wait yet."""
         return await self._add(entries, again=True)
 
     async def _add(
@@ -237,11 +237,11 @@ class ShardedFrontier:
         return await self._drawing.take(limit, queues, skip, over, publishes=True, strict=strict)
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
-        """Return the seconds until asking again may give a link; ``None`` if none waits."""
+        """Return the seconds until a take may give a link; ``None`` if none waits."""
         return await self._drawing.ready(queues)
 
     async def started(self, leases: Sequence[Lease]) -> list[bool]:
-        """Note that these requests leave now; for each, whether its lease still held."""
+        """Note that these requests start now; return for each whether its lease still held."""
         held: dict[str, bool] = {}
         for shard, part in self._shards.by_lease(leases):
             still = await shard.started(part)
@@ -249,13 +249,13 @@ class ShardedFrontier:
         return [held[lease.id] for lease in leases]
 
     async def not_sent(self, leases: Sequence[Lease]) -> None:
-        """Note that no request is sent for these links: their hosts may be asked at once."""
+        """Note that no request is sent for these links, so their hosts may be asked at once."""
         for shard, part in self._shards.by_lease(leases):
             await shard.not_sent(part)
             self._freed(shard)
 
     async def renew(self, leases: Sequence[Lease]) -> list[bool]:
-        """Prolong leases by the full lease time; for each, whether it still held."""
+        """Renew leases for the full lease time; return for each whether it still held."""
         held: dict[str, bool] = {}
         for shard, part in self._shards.by_lease(leases):
             still = await shard.renew(part)
@@ -263,7 +263,7 @@ class ShardedFrontier:
         return [held[lease.id] for lease in leases]
 
     async def release_host(self, leases: Sequence[Lease]) -> None:
-        """Note that the downloads are over; the leases stay."""
+        """Note that the downloads are over, which frees their hosts' concurrency."""
         late, self._drawing.unreleased = self._drawing.unreleased, []
         self._released.update(lease.id for lease in leases)
         parts = self._shards.by_lease([*late, *leases])
@@ -283,7 +283,7 @@ class ShardedFrontier:
         self._over(parts)
 
     async def fail(self, leases: Sequence[Lease]) -> None:
-        """Acknowledge links that could not be fetched; they are kept for a requeue."""
+        """Acknowledge links that could not be fetched, and keep them for a requeue."""
         parts = self._shards.by_lease(leases)
         await settled(self._shards, [shard for shard, _ in parts])
         await together([shard.fail(part) for shard, part in parts])
@@ -314,7 +314,7 @@ class ShardedFrontier:
             self._released -= {lease.id for lease in part}
 
     async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:
-        """Put up to ``limit`` failed links back into their places; return how many."""
+        """Put up to ``limit`` failed links back into their groups; return how many."""
         moved = 0
         for shard in self._shards:
             if moved < limit:
@@ -324,14 +324,14 @@ class ShardedFrontier:
 
     # -- order
     async def set_values(self, values: Mapping[str, float]) -> None:
-        """Give groups new values, in all shards."""
+        """Set values of groups in all shards."""
         await self._shards.each(lambda shard: shard.set_values(values))
         if values:
             for shard in self._shards:
                 self._reordered(shard)
 
     async def rekey(self, keys: Sequence[tuple[Entry, float]]) -> None:
-        """Give waiting links new keys inside their group; others are passed over."""
+        """Set keys of links that still wait."""
         shards = self._shards
         parts = shards.parted(keys, lambda item: shards.of(item[0].host))
         await together([shard.rekey(part) for shard, part in parts])

@@ -214,12 +214,12 @@ class Shard(RedisFrontier):
         return await put()
 
     async def set_values(self, values: Mapping[str, float]) -> None:
-        """Give groups new values."""
+        """Set values of groups."""
         self.journal.note(lambda: super(Shard, self).set_values(values))
         await super().set_values(values)
 
     async def rekey(self, keys: Sequence[tuple[Entry, float]]) -> None:
-        """Give waiting links new keys inside their group; others are passed over."""
+        """Set keys of links that still wait."""
         self.journal.note(lambda: super(Shard, self).rekey(keys))
         await super().rekey(keys)
 
@@ -262,7 +262,7 @@ class Shard(RedisFrontier):
             return None
         event, taken, left, views = reply
         if strict and event:
-            self._log.position = event  # nothing came between the last event read and this
+            self._log.position = event  # no event lies between
         found = list(map(View.of, views))
         return self._leases(taken), View(Standing.of(left), None) if skip else found[0], found
 

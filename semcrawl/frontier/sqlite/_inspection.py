@@ -58,9 +58,9 @@ class SqliteInspector(SqlitePart):
         return [row[0] for row in await self._store.rows("SELECT name FROM queue ORDER BY name")]
 
     async def state(self, top: int = 20, seed_keys: Sequence[str] = ()) -> FrontierState:
-        """Totals, the ``top`` fullest hosts, the ``top`` best groups, all leases.
+        """Return totals, the ``top`` fullest hosts, the ``top`` best groups, and all leases.
 
-        ``seed_keys``: lists whose seeds are counted, too.
+        ``seed_keys`` names the lists whose seeds are counted.
         """
         queues = await self.queues()
         counts = await self._store.run(lambda t: count(t, queues, seed_keys))
@@ -108,20 +108,20 @@ class SqliteInspector(SqlitePart):
                 place = (links[-1].entry.key, links[-1].sequence) if full else None
 
     async def leases(self) -> AsyncIterator[LeaseState]:
-        """All leases, and links given back with a delay (whose worker is empty)."""
+        """All leases, and links given back with a delay, whose worker is empty."""
         found = await self._store.run(_leases)
         for lease in found:
             yield lease
 
     async def failed(self) -> AsyncIterator[WaitingLink]:
-        """Failed links that are kept."""
+        """The failed links kept for a requeue."""
         async for link in self._kept(
             "JOIN aside ON aside.seq = link.seq AND aside.queue = part.queue"
         ):
             yield link
 
     async def withheld(self) -> AsyncIterator[WaitingLink]:
-        """Links that are withheld, as their families are barren."""
+        """The withheld links."""
         async for link in self._kept("JOIN withheld ON withheld.seq = link.seq"):
             yield link
 
@@ -136,7 +136,7 @@ class SqliteInspector(SqlitePart):
             last = links[-1].sequence if len(links) == _PAGE else None
 
     async def families(self) -> list[tuple[str, dict[str, str]]]:
-        """Families of links by name, in order, and the fields that are kept of each."""
+        """The families of links with their stored fields, sorted by name."""
         rows = await self._store.rows("SELECT name, field, value FROM family ORDER BY name, field")
         found: dict[str, dict[str, str]] = {}
         for name, field, value in rows:
@@ -144,7 +144,7 @@ class SqliteInspector(SqlitePart):
         return list(found.items())
 
     async def seen(self) -> AsyncIterator[list[bytes]]:
-        """Digests of all URLs ever put in, in sorted portions."""
+        """Digests of all URLs ever added, in sorted portions."""
         number = await self._store.run(lambda t: int(t.totals["seen"]))
         # a pass over the table for each range of digests: so little memory is enough
         passes = number // _SORTED_AT_ONCE + 1
@@ -170,7 +170,7 @@ class SqliteInspector(SqlitePart):
         return {text(name): (delay / 1e6, n) for name, delay, n in await self._store.rows(sql)}
 
     async def yields(self) -> dict[str, HostYield]:
-        """Return the counts of each host so far, where they are kept (for fairness)."""
+        """The counts of each host, where fairness keeps them."""
         rows = await self._store.rows(
             "SELECT name, fetches, targets, barren, coalesce(turn, 0.0) FROM host"
             " WHERE fetches > 0 OR turn IS NOT NULL ORDER BY name"
@@ -178,19 +178,19 @@ class SqliteInspector(SqlitePart):
         return {text(name): HostYield(*numbers) for name, *numbers in rows}
 
     async def totals(self) -> dict[str, float]:
-        """Totals since the crawl began, and the virtual time that hosts' turns go by."""
+        """Totals since the crawl began, and the virtual time of hosts' turns."""
         totals = await self._store.run(lambda t: dict(t.totals))
         return {name: float(totals[name]) for name in TOTALS if totals[name]}
 
     async def states(self) -> dict[str, bytes]:
-        """Blobs of the crawl, by name: what strategies learned among them."""
+        """The crawl's blobs by name, learned states of strategies among them."""
         return {
             text(name): value
             for name, value in await self._store.rows("SELECT name, value FROM state")
         }
 
     async def audit(self) -> list[str]:
-        """Compare all sums and orders with the tables; return what differs, one line each."""
+        """Compare all sums and orders with the tables; return one line per difference."""
         return await self._store.run(audit)
 
     async def _hosts(self, queue: str, top: int, now: float) -> list[HostState]:
@@ -238,7 +238,7 @@ class SqliteImporter(SqlitePart):
     """Fills an empty frontier (:class:`~semcrawl.frontier.contract.Importer`)."""
 
     async def links(self, links: Sequence[WaitingLink], *, failed: bool = False) -> None:
-        """Put links into their old places, or among the failed ones."""
+        """Add links at their former places, or as failed links."""
         for link in links:
             link.entry.check()
         await self._store.run(lambda t: restore(t, links, failed=failed))
@@ -254,7 +254,7 @@ class SqliteImporter(SqlitePart):
         await self._store.run(totals_of)
 
     async def host_yield(self, host: str, numbers: Sequence[int], turn: float) -> None:
-        """Set a host's counts, and its turn."""
+        """Set a host's counts and its turn."""
 
         def host_yield(t: Transaction) -> None:
             row = t.host_named(host)
@@ -274,8 +274,8 @@ class SqliteImporter(SqlitePart):
         await self._store.run(family)
 
     async def seen(self, digests: Sequence[bytes]) -> None:
-        """Count URLs as seen, by their digests."""
+        """Add digests of URLs to the seen set."""
         await self._store.run(lambda t: see_digests(t, digests))
 
     async def all_seen(self, number: int) -> None:
-        """Note how many URLs were seen in all: as many as there are digests."""
+        """Do nothing: the number of seen URLs is that of the digests."""

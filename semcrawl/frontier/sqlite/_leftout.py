@@ -20,10 +20,10 @@ _Note = tuple[int, bytes, bytes, bytes]
 
 
 class SqliteLeftOut(SqlitePart):
-    """Links that do not go in (:class:`~semcrawl.frontier.contract.LeftOutLog`)."""
+    """Counts the links left out (:class:`~semcrawl.frontier.contract.LeftOutLog`)."""
 
     async def add(self, links: Sequence[tuple[str, Reason]], limit: int) -> None:
-        """Note links and why they are left out."""
+        """Note links with the reasons for leaving them out."""
         notes = [
             (site_of(url), digest(url), encoded(f"{reason} {netloc_of(url)}"), encoded(url))
             for url, reason in links
@@ -32,7 +32,7 @@ class SqliteLeftOut(SqlitePart):
             await self._store.run(lambda t: _leave_out(t, notes, limit))
 
     async def summary(self) -> LeftOutLinks:
-        """Return the links left out so far that no other page brought in."""
+        """Return the links left out so far, without those that another page brought in."""
         place: tuple[int, bytes] | None = (-1, b"")
         while place is not None:  # in portions, so that no other call waits long
             start = place
@@ -82,13 +82,13 @@ class SqliteWithheld(SqlitePart):
     """Links that wait apart (:class:`~semcrawl.frontier.contract.WithheldLinks`)."""
 
     async def know_families(self, families: Mapping[str, Family]) -> None:
-        """Note families of links, by name, before links of them go in."""
+        """Register families of links by name, before their links are added."""
         rows = [(name, found.document, found.pattern) for name, found in families.items()]
         if rows:
             await self._store.run(lambda t: withheldlinks.know(t, rows))
 
     async def judge_families(self, answers: Sequence[tuple[str, Verdict, str]]) -> bool:
-        """Note what answers say of the families of their links."""
+        """Record verdicts on families."""
         rows = [
             (name, str(what), led_to and digest(led_to).hex()) for name, what, led_to in answers
         ]
@@ -100,23 +100,23 @@ class SqliteWithheld(SqlitePart):
         in_vain: Sequence[tuple[str, str]],
         known: int,
     ) -> tuple[bool, int, list[tuple[str, str]] | None]:
-        """Note what paths gave, or did not; return the mirrors if they are others than before."""
+        """Record bodies, and paths without one; return the mirrors if they changed."""
         return await self._store.run(lambda t: _copies.note_bodies(t, bodies, in_vain, known))
 
     async def withhold_copies(self, links: Sequence[tuple[str, str, str]]) -> set[int]:
-        """Withhold leased links that a mirror gave, or is being asked for; return which."""
+        """Withhold leased links that a mirror gave or is being asked for; return their indexes."""
         return await self._store.run(lambda t: _copies.withhold_copies(t, links))
 
     async def release_copies(self, limit: int) -> int:
-        """Put links back that a mirror was to give and did not; return how many."""
+        """Restore up to ``limit`` links that a mirror failed to give; return how many."""
         return await self._store.run(lambda t: _copies.release_copies(t, limit))
 
     async def restore(self, limit: int) -> int:
-        """Put links back that are not to be withheld any more; return how many."""
+        """Restore up to ``limit`` links whose reason is gone; return how many."""
         return await self._store.run(lambda t: withheldlinks.restore(t, limit))
 
     async def families(self) -> list[Withheld]:
-        """Return the families of which links are withheld, those with most first."""
+        """Return the families with withheld links, those with most first."""
         rows = await self._store.run(
             lambda t: [
                 (withheldlinks.fields(t, name), n) for name, n in withheldlinks.withholding(t)

@@ -14,7 +14,7 @@ from semcrawl.frontier.sqlite.taking import keep_aside
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
 from semcrawl.frontier.sqlite.writer import Store
 
-#: links that one call sets aside
+#: links set aside per call
 _SET_ASIDE_AT_ONCE = 1000
 
 
@@ -28,33 +28,33 @@ class SqliteOutages:
     async def falter(
         self, host: str, why: str, *, step: float, patience: float, untried_patience: float
     ) -> Rest:
-        """Report that a host is down, or that its probe failed."""
+        """Report that a host is down or its probe failed."""
         limits = [micros(s) if isfinite(s) else -1 for s in (patience, untried_patience)]
         return await self._store.run(
             lambda t: _falter(t, host, why, micros(step), limits[0], limits[1])
         )
 
     async def recover(self, host: str, *, step: float, good: str = "") -> tuple[float, float]:
-        """Report that a host answered; return the rest that remains, and its time down."""
+        """Report that a host answered; return the remaining rest and the time it was down."""
         return await self._store.run(lambda t: _recover(t, host, micros(step), good))
 
     async def good(self, host: str) -> str:
-        """Return an address that a host gave, in this run or another; empty if it gave none."""
+        """Return a URL that a host served in any run; empty if none."""
         row = await self._store.row("SELECT good FROM host WHERE name = ?", encoded(host))
         return text(row[0] or b"") if row else ""
 
     async def note_dead(self) -> None:
-        """Count one more host that was found dead."""
+        """Count a host as dead."""
         await self._store.run(lambda t: t.count("dead"))
 
     async def why(self, host: str) -> str:
-        """Return the reason why a host is down, one word; empty if it is not."""
+        """Return why a host is down, in one word; empty if it is not."""
         sql = "SELECT why FROM host WHERE name = ? AND since IS NOT NULL"
         row = await self._store.row(sql, encoded(host))
         return str(row[0] or "") if row else ""
 
     async def set_aside(self, host: str) -> list[WaitingLink]:
-        """Keep all waiting links of a host for a requeue; return them."""
+        """Move all waiting links of a host to the failed ones; return them."""
         links: list[WaitingLink] = []
         while True:
             found = await self._store.run(lambda t: _set_aside(t, host, self._max_failed))

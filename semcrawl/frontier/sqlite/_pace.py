@@ -79,25 +79,25 @@ def _set_pace(t: Transaction, name: str, delay: int, concurrency: int, *, at_lea
 
 
 class SqliteErrandTurns:
-    """Turns of requests that are no link's (:class:`~semcrawl.frontier.contract.ErrandTurns`)."""
+    """Turns of errands (:class:`~semcrawl.frontier.contract.ErrandTurns`)."""
 
     def __init__(self, store: Store, worker_id: str, options: FrontierOptions) -> None:
         self._store = store
         self._worker_id = worker_id
-        #: makes the names of this worker's errands unlike those of its former self
+        #: part of errands' names, unique to this run of the worker
         self._incarnation = uuid4().hex
         self._patience, self._poll = micros(options.lease_time), micros(options.poll)
 
     async def next(
         self, host: str, errand: str, *, instead_of: Lease | None = None
     ) -> float | None:
-        """Ask for a host's next turn; return after how many seconds to ask again."""
+        """Ask for a host's next turn; return the seconds after which to ask again."""
         giver = number_of(instead_of.id) if instead_of is not None else -1
         wait = await self._store.run(lambda t: self._next(t, host, self._name(errand), giver))
         return None if wait is None else wait / 1e6
 
     async def starts(self, host: str, errand: str) -> bool:
-        """Note that an errand's request leaves now; whether its turn still held."""
+        """Note that an errand's request starts now; return whether its turn still held."""
         name = self._name(errand)
 
         def starts(t: Transaction) -> bool:
@@ -196,7 +196,7 @@ class SqliteAddressPace:
     async def turn(
         self, host: str, address: str, name: str, limits: AddressLimits, *, rests: bool
     ) -> float:
-        """Return 0 if a host may be asked at its address now, else the seconds until its turn."""
+        """Return 0 if a host may send to its address now, else the seconds until its turn."""
         block = address_block(address)
         wait = await self._store.run(
             lambda t: self._turn(t, host, block, name, limits, rests=rests)

@@ -62,9 +62,9 @@ class SqliteEvents:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        #: whose events are a worker's own; a restarted worker reads those of its former self
+        #: id of this worker's own events; a restarted worker has another
         self.incarnation = uuid4().bytes
-        #: the last event that was read
+        #: the last event read
         self.position = 0
 
     async def publish(self, *events: bytes, queue: str = "") -> None:
@@ -74,7 +74,7 @@ class SqliteEvents:
     async def publish_and_read(
         self, *events: bytes, queue: str = "", limit: int = 1000
     ) -> list[CrawlEvent]:
-        """Publish, and read the events since the last call, these included."""
+        """Publish, then read the events since the last call, including these."""
 
         def both(t: Transaction) -> tuple[list[CrawlEvent], int]:
             self._publish(t, events, queue)
@@ -84,17 +84,17 @@ class SqliteEvents:
         return found
 
     async def read(self, limit: int = 1000) -> list[CrawlEvent]:
-        """Read the events since the last call, this worker's own among them."""
+        """Read the events since the last call, including this worker's own."""
         found, self.position = await self._store.run(lambda t: self._read(t, limit))
         return found
 
     async def save_state(self, name: str, state: bytes) -> None:
-        """Save the learned state, together with this worker's place in the log."""
+        """Save the learned state together with this worker's position in the log."""
         sql = "INSERT OR REPLACE INTO state VALUES (?, ?, ?)"
         await self._store.write(sql, encoded(name), state, self.position)
 
     async def load_state(self, name: str) -> bytes | None:
-        """Return the saved state, or ``None``; :meth:`read` goes on from its place."""
+        """Return the saved state, or ``None``; :meth:`read` continues from its position."""
         sql = "SELECT value, event FROM state WHERE name = ?"
         row = await self._store.row(sql, encoded(name))
         if row is None:
@@ -118,7 +118,7 @@ class SqliteEvents:
         return found, rows[-1][0] if rows else self.position
 
     def _event(self, t: Transaction, row: Sequence[Any]) -> CrawlEvent | None:
-        """Read an event; one that cannot be read is passed over: each worker sees it so."""
+        """Decode an event; skip an unreadable one, as every worker does."""
         who, outcome, queue, taken, more = row
         try:
             links = unpack_taken(t, taken) if taken is not None else []
@@ -144,7 +144,7 @@ class SqliteBlobs(SqlitePart):
         return None if row is None else row[0]
 
     def describe(self, name: str) -> str:
-        """Say where a blob is stored."""
+        """Return where a blob is stored."""
         return f"{self._store.path}, state {name!r}"
 
 
@@ -153,7 +153,7 @@ class SqliteCache:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        #: in whose name this worker claims
+        #: id under which this worker claims
         self._holder = uuid4().bytes
 
     async def put(self, name: str, content: bytes, seconds: float) -> None:
@@ -180,7 +180,7 @@ class SqliteCache:
         return None if row is None else row[0]
 
     async def claim(self, name: str, seconds: float) -> bool:
-        """Claim a name for some time, or prolong this worker's claim; whether it has it now."""
+        """Claim a name for some time, or renew the claim; return whether this worker has it."""
         name = _CLAIM + name
 
         def claim(t: Transaction) -> bool:
@@ -194,12 +194,12 @@ class SqliteCache:
         return await self._store.run(claim)
 
     async def release(self, name: str) -> None:
-        """Give a claim up."""
+        """Release this worker's claim."""
         sql = "DELETE FROM cache WHERE name = ? AND value = ?"
         await self._store.write(sql, encoded(_CLAIM + name), self._holder)
 
     def describe(self, name: str) -> str:
-        """Say where an answer is stored."""
+        """Return where an answer is stored."""
         return f"{self._store.path}, answer {name!r}"
 
 
@@ -248,7 +248,7 @@ class SqliteSeeds:
         return [seed.decode("utf-8", "surrogateescape") for seed in found]
 
     async def done(self, key: str, seeds: Sequence[str]) -> None:
-        """Forget pending seeds that are safely in the frontier."""
+        """Forget pending seeds that are in the frontier now."""
         rows = [(key, self._worker_id, _bytes(seed)) for seed in seeds]
         if rows:
             sql = "DELETE FROM pending WHERE list = ? AND worker = ? AND seed = ?"
@@ -263,9 +263,9 @@ class SqliteStatements(SqlitePart):
     """A table, numbered by age (:class:`~semcrawl.frontier.contract.Statements`)."""
 
     async def add(self, document: int, statements: Sequence[int], limit: int) -> list[bool]:
-        """Add the statements of a document; return for each whether no other one made it."""
+        """Add the statements of a document; return for each whether no other document made it."""
         new: list[bool] = []
-        for first in range(0, len(statements), _AT_ONCE):  # so that no other worker waits long
+        for first in range(0, len(statements), _AT_ONCE):  # in portions, as other workers wait
             said = [_signed(one) for one in statements[first : first + _AT_ONCE]]
             new += await self._store.run(partial(_add, _signed(document), said, limit))
         return new

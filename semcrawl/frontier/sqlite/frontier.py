@@ -41,7 +41,7 @@ from semcrawl.frontier.workers import is_gone
 
 logger = logging.getLogger(__name__)
 
-#: seconds that a file which cannot be used gets at the end
+#: seconds to wait for an unusable file when closing
 _CLOSING_PATIENCE = 2.0
 #: other workers that a file serves well
 _FEW = 4
@@ -53,7 +53,7 @@ _REQUEUED_AT_ONCE = 1000
 class SqliteFrontier:
     """The frontier of one worker, in a file shared by all workers of the crawl on this machine.
 
-    It keeps the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`. ``path`` is the
+    It meets the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`. ``path`` is the
     file, ``name`` the crawl's name. A worker that opens under the ``worker_id`` of a crashed one
     gets that one's leases back at once, so no two living workers may share it.
 
@@ -142,7 +142,7 @@ class SqliteFrontier:
                 await self._store.run(lambda t, worker=worker: reclaim(t, worker))  # type: ignore[misc]
 
     async def close(self) -> None:
-        """Give this worker's leases back and close the file."""
+        """Give back this worker's leases and close the file."""
         if not self._store.is_open:
             return
         self.hurry()
@@ -152,7 +152,7 @@ class SqliteFrontier:
             await self._store.close()
 
     async def heartbeat(self, seconds: float) -> list[str]:
-        """Count as at work for so long from now; return the names of the others that are."""
+        """Count as active for ``seconds`` from now; return the names of other active workers."""
 
         def attend(t: Transaction) -> list[str]:
             t.execute("DELETE FROM member WHERE till < ?", (t.now,))
@@ -164,16 +164,16 @@ class SqliteFrontier:
         return [name for name in others if name != self.worker_id and not is_gone(name)]
 
     def hurry(self) -> None:
-        """Wait no longer than two seconds for a file that cannot be used: the crawl ends."""
+        """Wait at most two seconds for an unusable file from now on, as the crawl ends."""
         self._store.hurry(_CLOSING_PATIENCE)
 
     # -- links
     async def add(self, entries: Sequence[Entry], *, over: Sequence[Lease] = ()) -> list[bool]:
-        """Put links in, and release the downloads ``over``; for each link, whether it was new."""
+        """Add links and release the downloads ``over``; return for each link whether it was new."""
         return await self._add(entries, again=False, over=over)
 
     async def add_again(self, entries: Sequence[Entry]) -> list[bool]:
-        """Put links in, seen or not (a re-visit); for each, whether it did not wait there yet."""
+        """Add links, seen or not, for re-visits; return for each whether it did not wait yet."""
         return await self._add(entries, again=True)
 
     async def _add(
@@ -227,7 +227,7 @@ class SqliteFrontier:
         over: Sequence[Lease] = (),
         skip: SkippedHosts = NONE_SKIPPED,
     ) -> list[Lease] | None:
-        """Take links and publish that as an event; ``None`` if there are events to read first."""
+        """Take links and publish them as an event; ``None`` if there are unread events."""
         events = self._events
 
         def take(t: Transaction) -> tuple[list[Lease], int | None] | None:
@@ -247,17 +247,17 @@ class SqliteFrontier:
             return None
         found, number = reply
         if strict and number is not None:
-            events.position = number  # nothing came between the last event read and this
+            events.position = number  # no event lies between
         return found
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
-        """Return the seconds until asking again may give a link; ``None`` if none waits."""
+        """Return the seconds until a take may give a link; ``None`` if none waits."""
         poll = micros(self.options.poll)
         reply = await self._store.run(lambda t: taking.next_ready(t, queues, poll))
         return None if reply is None else reply / 1e6
 
     async def started(self, leases: Sequence[Lease]) -> list[bool]:
-        """Note that these requests leave now; for each, whether its lease still held."""
+        """Note that these requests start now; return for each whether its lease still held."""
         asked = [lease.id for lease in leases if lease.held]
         if not asked:
             return [True] * len(leases)
@@ -265,29 +265,29 @@ class SqliteFrontier:
         return [next(still) if lease.held else True for lease in leases]
 
     async def not_sent(self, leases: Sequence[Lease]) -> None:
-        """Note that no request is sent for these links: their hosts may be asked at once."""
+        """Note that no request is sent for these links, so their hosts may be asked at once."""
         if held := [lease.id for lease in leases if lease.held]:
             await self._store.run(lambda t: taking.not_sent(t, held))
 
     async def renew(self, leases: Sequence[Lease]) -> list[bool]:
-        """Prolong leases by the full lease time; for each, whether it still held."""
+        """Renew leases for the full lease time; return for each whether it still held."""
         ids, lease_time = [lease.id for lease in leases], micros(self.options.lease_time)
         return await self._store.run(lambda t: taking.renew(t, ids, lease_time)) if ids else []
 
     async def done(self, leases: Sequence[Lease]) -> None:
-        """Acknowledge finished links; one whose lease ran out is not fetched again."""
+        """Acknowledge finished links; one whose lease expired is not fetched again."""
         if leases:
             links = [(lease.id, lease.entry) for lease in leases]
             await self._store.run(lambda t: taking.done(t, links))
 
     async def fail(self, leases: Sequence[Lease]) -> None:
-        """Acknowledge links that could not be fetched; they are kept for a requeue."""
+        """Acknowledge links that could not be fetched, and keep them for a requeue."""
         if leases:
             ids, most = [lease.id for lease in leases], self.options.max_failed
             await self._store.run(lambda t: taking.fail(t, ids, most))
 
     async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:
-        """Put up to ``limit`` failed links back into their places; return how many."""
+        """Put up to ``limit`` failed links back into their groups; return how many."""
         left = limit
         while left > 0:
             portion = min(left, _REQUEUED_AT_ONCE)
@@ -298,13 +298,13 @@ class SqliteFrontier:
         return limit - left
 
     async def release_host(self, leases: Sequence[Lease]) -> None:
-        """Note that the downloads are over; the leases stay."""
+        """Note that the downloads are over, which frees their hosts' concurrency."""
         if leases:
             ids = [lease.id for lease in leases]
             await self._store.run(lambda t: release_all(t, ids))
 
     async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
-        """Put links back in as their entries now are, to be taken after ``delay`` seconds."""
+        """Give back links with their present entries; they can be taken after ``delay`` seconds."""
         for lease in leases:
             lease.entry.check()
         if leases:
@@ -313,7 +313,7 @@ class SqliteFrontier:
 
     # -- order
     async def set_values(self, values: Mapping[str, float]) -> None:
-        """Give groups new values."""
+        """Set values of groups."""
         for group, value in values.items():
             if not isfinite(value):
                 raise ValueError(f"a group's value is a finite number: {group!r} has {value}")
@@ -326,7 +326,7 @@ class SqliteFrontier:
             await self._store.run(set_values)
 
     async def rekey(self, keys: Sequence[tuple[Entry, float]]) -> None:
-        """Give waiting links new keys inside their group; others are passed over."""
+        """Set keys of links that still wait."""
         rows = []
         for entry, key in keys:
             if not isfinite(key):

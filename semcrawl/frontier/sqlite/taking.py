@@ -167,7 +167,7 @@ def next_ready(t: Transaction, names: Sequence[str], poll: int) -> int | None:
 
 
 def started(t: Transaction, ids: Sequence[str]) -> list[bool]:
-    """Note that these requests leave now; for each, whether its lease still held."""
+    """Note that these requests start now; return for each whether its lease still held."""
     held = []
     for name in ids:
         row = lease(t, number_of(name))
