@@ -41,9 +41,9 @@ from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.metadata.database import CRAWL_DB, opened
 from semcrawl.metadata.parquet import check_parquet, write_parquet
 from semcrawl.metadata.seedfates import seed_lines
+from semcrawl.pipelines.fileidentity import FileIdentities
 from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.pagestore import count_pages
-from semcrawl.pipelines.standing import Standing
 from semcrawl.pipelines.stores.opening import RENAMED_WORDS, open_deliverer
 from semcrawl.relevance.focus import about_text
 from semcrawl.sources.endpointsteps import SEED_PREFIX
@@ -130,7 +130,7 @@ class Command(OneLineErrors):
                 f"the database of SEMCRAWL_METADATA_URL holds {known:,} records of other crawls; "
                 "the summary counts them, too, and --revisit asks for what they found"
             )
-        standing = Standing([folder / CRAWL_DB])
+        ledger = FileIdentities([folder / CRAWL_DB])
         if settings.get("REDIS_URL") and not opts.quiet:
             print(
                 f"The crawl is named {self._crawl_name}; another worker joins it by: "
@@ -144,7 +144,7 @@ class Command(OneLineErrors):
             result = self._crawl(self._source, seeds, verbose=opts.verbose)
             outlook = self._source.session().outlook
         try:
-            standing.check()
+            ledger.check()
         except ResultsGone as error:  # there is nothing to sum up
             complain(str(error))
             self.exitcode = 1

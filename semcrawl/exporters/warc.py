@@ -22,7 +22,7 @@ from semcrawl.config.jobdir import job_folder
 from semcrawl.crawl.attempt import NOT_RECORDED
 from semcrawl.crawl.lost import end_crawl
 from semcrawl.errors import ResultsGone, StoreError
-from semcrawl.pipelines.standing import Standing
+from semcrawl.pipelines.fileidentity import FileIdentities
 from semcrawl.web.bodies import body_file
 from semcrawl.web.robotstags import HEADER, RobotsTags
 
@@ -58,7 +58,7 @@ class WarcExtension:
         self._path = self._folder
         self._writer: Any = None
         self._number = 0
-        self._standing = Standing()
+        self._identities = FileIdentities()
         #: where the last whole record ends
         self._end = 0
 
@@ -79,7 +79,7 @@ class WarcExtension:
             self._count("left_out")
             return
         try:
-            self._standing.check()
+            self._identities.check()
             self._write(response, request)
         except ResultsGone as error:
             end_crawl(self._crawler, str(error))
@@ -99,11 +99,11 @@ class WarcExtension:
         self._file.close()
         self._file = None
         try:
-            self._standing.check()
+            self._identities.check()
             self._path.replace(self._path.with_suffix(""))
         except ResultsGone as error:
             end_crawl(self._crawler, str(error))
-        self._standing = Standing()
+        self._identities = FileIdentities()
 
     def _cut(self) -> None:
         """Cut off the half of a record that a full disk left: readers would stop there."""
@@ -155,7 +155,7 @@ class WarcExtension:
         name = f"semcrawl-{stamp}-{os.getpid()}-{id(self):x}-{self._number:05d}.warc.gz"
         self._path = self._folder / f"{name}.open"
         self._file = self._path.open("wb")
-        self._standing.remember(self._path)
+        self._identities.remember(self._path)
         self._end = 0
         self._writer = self._writer_class(self._file, gzip=True)
         info = self._writer.create_warcinfo_record(name, {"software": "semcrawl", "format": "WARC"})

@@ -1,4 +1,4 @@
-"""Group commit: many coroutines wait for one write."""
+"""Group commit: one write serves many waiting coroutines."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ R = TypeVar("R")
 
 
 class GroupCommit(Generic[T, R]):
-    """Collects what coroutines hand in and writes it batch by batch in a worker thread.
+    """Collects elements from coroutines and writes them in batches, in a worker thread.
 
-    ``write`` is called with one batch at a time, never twice at once, and returns one result
-    per element. :meth:`submit` returns when the batch of its element is written.
+    ``write`` gets one batch at a time and returns one result per element. :meth:`submit` returns
+    when the batch with its element is written.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class GroupCommit(Generic[T, R]):
         self._task: asyncio.Task[None] | None = None
 
     async def submit(self, element: T) -> R:
-        """Hand in an element and wait until it is written; raise what ``write`` raised."""
+        """Wait until an element is written; return its result, or raise what ``write`` raises."""
         written: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._waiting.append((element, written))
         if len(self._waiting) >= self._limit:
@@ -44,7 +44,7 @@ class GroupCommit(Generic[T, R]):
         return await written
 
     async def flush(self) -> None:
-        """Write what waits now, and wait for it."""
+        """Write the waiting elements without further delay."""
         self._full.set()
         if self._task is not None:
             await self._task

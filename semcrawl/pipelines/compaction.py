@@ -1,8 +1,8 @@
-"""``quads.nq`` without the lines of replaced and gone documents.
+"""Removes the lines of replaced and gone documents from ``quads.nq``.
 
-The live lines are copied beside the file, the ledger's offsets are changed in one transaction,
-and the copy takes the file's place. A crash between the two is mended on the next opening: the
-copy is as long as the ledger says only if the offsets were committed.
+It copies the live lines to a file beside it, changes the ledger's offsets in one transaction, and
+then replaces the file with the copy. After a crash in between, the next opening repairs this: the
+copy has the length that the ledger says only if the offsets were committed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ COPY_SIZE = 1 << 20
 
 
 def compact(connection: Connection, path: Path, committed_end: int) -> int:
-    """Copy the live lines and change the offsets; return the bytes that were left out.
+    """Copy the live lines and change the offsets; return the number of bytes removed.
 
     The caller holds the lock, commits, and then calls :func:`finish_compaction`.
     """
@@ -62,7 +62,7 @@ def compact(connection: Connection, path: Path, committed_end: int) -> int:
 
 
 def finish_compaction(path: Path, committed_end: int) -> None:
-    """Put a committed copy in the file's place, or throw an uncommitted one away."""
+    """Replace the file with a committed copy, or delete an uncommitted one."""
     copy = _copy_of(path)
     try:
         size = copy.stat().st_size
@@ -75,7 +75,7 @@ def finish_compaction(path: Path, committed_end: int) -> None:
 
 
 def current_file(path: Path, committed_end: int) -> Path:
-    """Return the file that the ledger speaks of: a committed copy that is not in its place yet."""
+    """Return the file that the ledger describes: ``path``, or a committed copy of it."""
     copy = _copy_of(path)
     return copy if copy.exists() and copy.stat().st_size == committed_end else path
 

@@ -1,4 +1,4 @@
-"""The data embedded in pages, into ``embedded.nq`` of the job folder."""
+"""Writes the data embedded in pages to ``embedded.nq`` of the job folder."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 
 
 class EmbeddedQuadsPipeline(QuadsFilePipeline):
-    """Writes the data embedded in pages as its base class does with RDF documents.
+    """Writes the data embedded in pages, as its base class writes RDF documents.
 
-    ``quads.nq`` so holds RDF documents only. File and ledger are made with the first page that
-    has data. Stats begin with ``semcrawl/embedded/`` in place of ``semcrawl/quads/``.
+    So ``quads.nq`` holds only RDF documents. The first page with data makes file and ledger. Stats
+    begin with ``semcrawl/embedded/`` instead of ``semcrawl/quads/``.
     """
 
     stats_prefix = "semcrawl/embedded"
@@ -36,12 +36,12 @@ class EmbeddedQuadsPipeline(QuadsFilePipeline):
         pipeline._crawler = crawler
         return pipeline
 
-    def _taken_from(self, item: Any) -> RdfDocument | FetchRecord | None:
-        """Return what an item says of the data in a page; ``None`` if it says nothing."""
+    def _to_write(self, item: Any) -> RdfDocument | FetchRecord | None:
+        """Return the item if it says something about the data in a page; otherwise ``None``."""
         if isinstance(item, RdfDocument):
             return item if item.is_embedded else None
         if not isinstance(item, FetchRecord) or not item.revisit:
             return None
-        # a page with data is a document of its own, which comes beside the record
-        says = item.outcome is not FetchOutcome.FETCHED_HTML or item.quads == 0
-        return item if says else None
+        # a page with data has an item of its own besides the record
+        has_no_data = item.outcome is not FetchOutcome.FETCHED_HTML or item.quads == 0
+        return item if has_no_data else None

@@ -1,4 +1,4 @@
-"""Bodies of target media types, kept as they came in ``files/`` of the job folder."""
+"""Keeps bodies of target media types, unchanged, in ``files/`` of the job folder."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from semcrawl.errors import ResultsGone
 from semcrawl.items import FetchedFile
 from semcrawl.machine.filelocks import lock
 from semcrawl.machine.wholefiles import whole_file
-from semcrawl.pipelines.standing import Standing, gone
+from semcrawl.pipelines.fileidentity import FileIdentities, gone_message
 
 #: folder in the job folder
 FILES_FOLDER = "files"
-#: one JSON object per file kept: ``url``, ``name``, ``content_type``, ``bytes``, ``sha256`` …
+#: one JSON object per line: ``url``, ``name``, ``content_type``, ``bytes``, ``sha256`` …
 INDEX_FILE = "index.jsonl"
 #: longest extension that is taken from a URL
 _MAX_EXTENSION = 8
@@ -37,19 +37,19 @@ class FilesPipeline:
     """Keeps every :class:`~semcrawl.items.FetchedFile` under the hash of its content.
 
     The same content under several URLs is one file with several lines in the index. A file is
-    whole before its line is written, and a URL has one line for each content that it was found
-    with, the last for what it has now, whatever crashes. Several processes may share the folder.
-    Stats: ``semcrawl/files/kept``, ``/failed``.
+    complete before its line is written. A URL has one line for each content that it has had, the
+    current one last. Crashes change none of this. Several processes may share the folder. Stats:
+    ``semcrawl/files/kept``, ``/failed``.
     """
 
     def __init__(self, folder: Path, stats: StatsCollector | None = None) -> None:
-        """Keep files in ``folder``, which is made with the first of them."""
+        """Keep files in ``folder``; the first file makes it."""
         self._folder = folder
         self._stats = stats
         #: URL → hash of its last content
         self._known: dict[str, str] = {}
         self._read = 0
-        self._standing = Standing()
+        self._identities = FileIdentities()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -59,7 +59,7 @@ class FilesPipeline:
         return cls(job_path(crawler.settings) / FILES_FOLDER, crawler.stats)
 
     async def process_item(self, item: Any) -> Any:
-        """Keep a file; pass everything on. Raises ``ItemNotWritten`` when it cannot be written."""
+        """Keep a file; pass everything on. Raises ``ItemNotWritten`` if it cannot be written."""
         if not isinstance(item, FetchedFile):
             return item
         try:
@@ -73,17 +73,17 @@ class FilesPipeline:
         return item
 
     def keep(self, file: FetchedFile) -> None:
-        """Write the file and its line; nothing when it is its URL's last.
+        """Write the file and its line, unless its URL's last line has the same content.
 
-        Raises ``OSError``, and ``ResultsGone`` when the files before are not there any more.
+        Raises ``OSError``, and ``ResultsGone`` if the earlier files are gone.
         """
-        self._standing.check()
+        self._identities.check()
         self._folder.mkdir(parents=True, exist_ok=True)
         name = file.content_hash + extension_of(file)
         with (self._folder / INDEX_FILE).open("a+b") as index:
             lock(index)
             self._catch_up(index)
-            self._standing.remember(self._folder / INDEX_FILE)
+            self._identities.remember(self._folder / INDEX_FILE)
             if self._known.get(file.url) == file.content_hash:
                 return
             path = self._folder / name
@@ -103,12 +103,12 @@ class FilesPipeline:
             }
             index.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
             index.flush()
-        self._standing.check()
+        self._identities.check()
 
     def _catch_up(self, index: Any) -> None:
-        """Read the lines that others wrote; cut off half a line that a crash left."""
+        """Read the lines of other processes; cut off an incomplete line that a crash left."""
         if index.seek(0, os.SEEK_END) < self._read:
-            raise ResultsGone(gone(self._folder / INDEX_FILE))
+            raise ResultsGone(gone_message(self._folder / INDEX_FILE))
         index.seek(self._read)
         lines = index.read()
         whole = lines.rfind(b"\n") + 1
@@ -123,7 +123,7 @@ class FilesPipeline:
 
 
 def kept_files(job: Path) -> dict[str, str]:
-    """Return the URLs whose files a job folder keeps, each with the hash of its last content.
+    """Return the URLs of a job folder's files, each with the hash of its last content.
 
     Raises ``OSError``.
     """
@@ -134,7 +134,7 @@ def kept_files(job: Path) -> dict[str, str]:
 
 
 def _contents(lines: Iterable[bytes]) -> Iterator[tuple[str, str]]:
-    """Yield URL and hash of the lines of an index, without those that are broken."""
+    """Yield URL and hash of each line of an index; skip invalid lines."""
     for text in lines:
         try:
             line = json.loads(text)
@@ -146,7 +146,7 @@ def _contents(lines: Iterable[bytes]) -> Iterator[tuple[str, str]]:
 def extension_of(file: FetchedFile) -> str:
     """Return the extension to keep a file under, with its dot.
 
-    It is that of the name that its server gives it, else of its URL, else of its type.
+    It comes from the file name that the server gives, or else from the URL, or else from the type.
     """
     for name in (file.saved_name, urlsplit(file.url).path):
         extension = posixpath.splitext(name)[1].lower()

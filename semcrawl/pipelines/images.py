@@ -1,4 +1,4 @@
-"""Images, their places and the texts near them, in ``images.db`` of the job folder."""
+"""Writes images, their places and the texts near them to ``images.db`` of the job folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from semcrawl.images.schema import IMAGES_DB, open_images
 from semcrawl.metadata.database import one_line
 from semcrawl.metadata.schema import one_at_a_time
 from semcrawl.pipelines.batching import GroupCommit
-from semcrawl.pipelines.standing import Standing
+from semcrawl.pipelines.fileidentity import FileIdentities
 from semcrawl.relevance.domains import DomainScore
 from semcrawl.relevance.pagerank import PageRank
 
@@ -40,22 +40,22 @@ logger = logging.getLogger(__name__)
 class ImagesPipeline:
     """Writes each of :data:`~semcrawl.images.imageitems.ImageItem` once.
 
-    ``process_item`` returns when all is committed. At the end of a crawl the best places of the
-    domains are learned anew, and all is written as RDF. Stats: ``semcrawl/images/kept``,
-    ``/pages``, ``/failed``, and the outcomes of what was dropped.
+    ``process_item`` returns when the item is committed. At the end of a crawl it learns the best
+    places of each domain and writes everything as RDF. Stats: ``semcrawl/images/kept``,
+    ``/pages``, ``/failed``, and the outcomes of dropped images.
     """
 
     def __init__(
         self, folder: Path, options: ImageOptions, stats: StatsCollector | None = None
     ) -> None:
-        """Write to the job folder ``folder``, which is made with the first item."""
+        """Write to the job folder ``folder``; the first item makes it."""
         self._folder = folder
         self._options = options
         self._stats = stats
         self._crawler: Crawler | None = None
         self._engine: Engine | None = None
         self._store: ImageStore | None = None
-        self._standing = Standing()
+        self._identities = FileIdentities()
         self._opening = asyncio.Lock()
         self._commits = GroupCommit(self._write)
 
@@ -88,7 +88,7 @@ class ImagesPipeline:
         return item
 
     async def close_spider(self) -> None:
-        """Write what waits, learn the best places, write the graph, and disconnect."""
+        """Write the waiting items, learn the best places, write the graph, and disconnect."""
         await self._commits.flush()
         if self._engine is not None:
             await asyncio.to_thread(self._finish, self._engine)
@@ -96,20 +96,20 @@ class ImagesPipeline:
     def _open(self) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         self._engine = open_images(self._folder, make=True)
-        self._standing.remember(self._folder / IMAGES_DB)
+        self._identities.remember(self._folder / IMAGES_DB)
         self._store = ImageStore(self._engine, self._folder, self._options)
 
     def _write(self, items: Sequence[ImageItem]) -> Sequence[ImageOutcome | None]:
         if self._store is None:
             raise StoreError("the images are closed")
-        self._standing.check()
+        self._identities.check()
         outcomes = self._store.write(items)
-        self._standing.check()
+        self._identities.check()
         return outcomes
 
     def _finish(self, engine: Engine) -> None:
         try:
-            with one_at_a_time(engine):  # the other spider, and other workers, end as well
+            with one_at_a_time(engine):  # the other spider and other workers may end now as well
                 self._write_scores(engine)
                 learn_places(engine)
                 write_graph(engine, self._folder / IMAGES_FILE)
@@ -119,7 +119,7 @@ class ImagesPipeline:
             engine.dispose()
 
     def _write_scores(self, engine: Engine) -> None:
-        """Write what the strategy makes of domains and pages, if it is one that judges them."""
+        """Write the strategy's scores of domains and pages, if it has any."""
         session: CrawlSession | None = getattr(
             self._crawler and self._crawler.spider, "session", None
         )

@@ -1,4 +1,4 @@
-"""One row per attempt in the metadata database."""
+"""Writes one row per attempt to the metadata database."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from semcrawl.metadata.history import DocumentHistory
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row, insert_rows
 from semcrawl.pipelines.batching import GroupCommit
-from semcrawl.pipelines.standing import Standing
+from semcrawl.pipelines.fileidentity import FileIdentities
 from semcrawl.rdf.quadlines import whole_lines
 from semcrawl.rdf.usedterms import TermCounter
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
@@ -35,7 +35,7 @@ from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 logger = logging.getLogger(__name__)
 
 _FETCH = cast("Table", Fetch.__table__)
-#: seconds between two tries at a database that is away, at most
+#: most seconds between two tries while the database is down
 _LONGEST_PAUSE = 2.0
 _DELETE = delete(_FETCH).where(_FETCH.c.attempt == bindparam("name"))
 
@@ -43,12 +43,11 @@ _DELETE = delete(_FETCH).where(_FETCH.c.attempt == bindparam("name"))
 class MetadataPipeline:
     """Writes every :class:`~semcrawl.items.FetchRecord` to the table ``fetch``.
 
-    ``process_item`` returns when the row is committed. An attempt that is made again, because its
-    worker was killed before it could say that all was written, replaces its first row. A
-    database elsewhere than in the job folder gets the table ``document`` too, which the job folder
-    has from ``QuadsFilePipeline``. A database that goes away is waited for; after
-    ``SEMCRAWL_METADATA_PATIENCE`` seconds the record counts as lost. Stats:
-    ``semcrawl/metadata/rows``, ``/failed``.
+    ``process_item`` returns when the row is committed. If a worker is killed before it acknowledges
+    an attempt, the attempt is repeated, and its new row replaces the first. A database outside the
+    job folder also gets the table ``document``, which ``QuadsFilePipeline`` writes in the job
+    folder. If the database is down, the pipeline waits for it; after ``SEMCRAWL_METADATA_PATIENCE``
+    seconds the record counts as lost. Stats: ``semcrawl/metadata/rows``, ``/failed``.
     """
 
     def __init__(
@@ -64,10 +63,10 @@ class MetadataPipeline:
         folder: Path | None = None,
         terms: int = INDEXED_TERMS,
     ) -> None:
-        """Write to the database at ``url`` (SQLAlchemy's form), with or without documents.
+        """Write to the database at ``url`` (in SQLAlchemy's form), with or without ``documents``.
 
-        Connect ``at_once``, or when there is something to write; make ``folder`` before. So many
-        ``terms`` of each document are indexed at most.
+        Connect ``at_once``, or with the first item; make ``folder`` before. ``terms``: most terms
+        to index of each document.
         """
         self._terms = terms
         self._folder = folder
@@ -80,9 +79,9 @@ class MetadataPipeline:
         self._worker = worker or f"{socket.gethostname()}:{os.getpid()}"
         self._stats = stats
         self._engine: Engine | None = None
-        self._standing = Standing()
-        #: the log reports an outage, and not yet its end
-        self._away = False
+        self._identities = FileIdentities()
+        #: the log has reported an outage, but not yet its end
+        self._is_down = False
         self._commits: GroupCommit[FetchRecord | RdfDocument, None] | None = None
 
     @classmethod
@@ -106,21 +105,21 @@ class MetadataPipeline:
         )
 
     def open_spider(self) -> None:
-        """Connect, if that is to be done at once."""
+        """Connect if the settings say so; otherwise the first item does."""
         if self._at_once:
             self._open()
 
     def _open(self) -> None:
-        """Connect, and make the tables where they are missing."""
+        """Connect, and make missing tables."""
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
         self._engine = connect(self._url)
         if self._folder is not None and self._url == crawl_db_url(self._folder):
-            self._standing.remember(self._folder / CRAWL_DB)
+            self._identities.remember(self._folder / CRAWL_DB)
         self._commits = GroupCommit(self._write)
 
     async def process_item(self, item: Any) -> Any:
-        """Write a record; pass everything on. Raises ``ItemNotWritten`` where it cannot."""
+        """Write a record; pass everything on. Raises ``ItemNotWritten`` if it cannot be written."""
         is_ours = isinstance(item, FetchRecord) or (
             self._documents and isinstance(item, RdfDocument) and not item.is_embedded
         )
@@ -148,24 +147,24 @@ class MetadataPipeline:
         return item
 
     async def close_spider(self) -> None:
-        """Write what waits and disconnect."""
+        """Write the waiting rows and disconnect."""
         if self._commits is not None:
             await self._commits.flush()
         if self._engine is not None:
             self._engine.dispose()
 
     def _write(self, items: Sequence[FetchRecord | RdfDocument]) -> Sequence[None]:
-        """Write a batch in one transaction, trying again while the database is away."""
+        """Write a batch in one transaction; try again while the database is down."""
         deadline = time.monotonic() + self._patience
         pause = 0.5
         afresh = False
         while True:
-            self._standing.check()
+            self._identities.check()
             try:
                 self._try_to_write(items, afresh=afresh)
-                self._standing.check()
+                self._identities.check()
             except IntegrityError as error:
-                # a row of the same attempt is there: its worker outlived its lease
+                # there is a row of the same attempt, from a worker that outlived its lease
                 if afresh:
                     message = f"cannot write the crawl metadata: {one_line(error)}"
                     raise StoreError(message) from None
@@ -181,8 +180,8 @@ class MetadataPipeline:
                         )
                     message = f"cannot write the crawl metadata: {one_line(error)}"
                     raise StoreError(message) from None
-                if not self._away:
-                    self._away = True
+                if not self._is_down:
+                    self._is_down = True
                     logger.warning(
                         "the metadata database is not usable: %s; waiting up to %.0f s for it",
                         *(one_line(error), self._patience),
@@ -190,8 +189,8 @@ class MetadataPipeline:
                 time.sleep(min(pause, left))
                 pause = min(pause * 2, _LONGEST_PAUSE)
             else:
-                if self._away:
-                    self._away = False
+                if self._is_down:
+                    self._is_down = False
                     logger.warning("the metadata database is back")
                 return [None] * len(items)
 
@@ -228,10 +227,10 @@ class MetadataPipeline:
 
 
 def _is_passing(error: SQLAlchemyError) -> bool:
-    """Whether a database may be usable again by itself: a full disk is not."""
+    """Whether an error may pass by itself, unlike that of a full disk."""
     cause = getattr(error, "orig", None)
     if isinstance(cause, sqlite3.Error):
-        # (its last byte is the kind of error)
+        # the lowest byte of SQLite's code is the kind of error
         return getattr(cause, "sqlite_errorcode", 0) & 0xFF in (
             sqlite3.SQLITE_BUSY,
             sqlite3.SQLITE_LOCKED,
@@ -240,7 +239,7 @@ def _is_passing(error: SQLAlchemyError) -> bool:
 
 
 def _no_place(document: RdfDocument, counter: TermCounter) -> dict[str, int]:
-    """Return the place of a document whose lines are not in this database's job folder."""
+    """Count a document's terms; return an empty place, as its lines are not in a job folder."""
     if counter.is_on:
         for lines in whole_lines(document.chunks()):
             counter.add(lines)

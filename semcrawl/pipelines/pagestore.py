@@ -1,4 +1,4 @@
-"""Pages of the topic page store as quads, and read back from them."""
+"""Converts pages of the topic page store to quads and back."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from semcrawl.metadata.description import NAMESPACE
 from semcrawl.metadata.models import Document
 from semcrawl.rdf.terms import RDF, XSD, iri_term, literal_term
 
-#: file name in the job folder, and the database that lists which document each line is from
+#: file in the job folder
 PAGES_FILE = "pages.nq"
+#: its ledger: the database that lists which lines belong to which document
 PAGES_LEDGER = "pages.db"
 #: value of :attr:`~semcrawl.items.RdfDocument.format`
 PAGE = "page"
@@ -32,7 +33,7 @@ _TEXTS = {_TITLE: "title", _TEXT: "text", _LANGUAGE: "language", _ABOUT: "about"
 
 
 def document_of_page(page: TopicPage) -> RdfDocument:
-    """Return the quads about a page, in a graph of its name, as a document of its address."""
+    """Return the quads about a page as a document: URL and graph name are the page's address."""
     lines = _lines(page)
     return RdfDocument(
         url=page.url,
@@ -54,9 +55,9 @@ def document_of_page(page: TopicPage) -> RdfDocument:
 
 
 def stored_pages(folder: Path) -> Iterator[TopicPage]:
-    """Yield the pages that a job folder keeps, in the order in which they were written.
+    """Yield the pages of a job folder, in the order in which they were written.
 
-    Raises ``StoreError`` when they cannot be read, and ``UsageError`` when there are none.
+    Raises ``StoreError`` if they cannot be read, and ``UsageError`` if there are none.
     """
     path, ledger = folder / PAGES_FILE, folder / PAGES_LEDGER
     if not ledger.is_file():
@@ -76,7 +77,7 @@ def stored_pages(folder: Path) -> Iterator[TopicPage]:
 
 
 def count_pages(folder: Path) -> int:
-    """Return how many pages a job folder keeps; raise ``StoreError`` as :func:`stored_pages`."""
+    """Return the number of pages of a job folder; raise ``StoreError`` if that cannot be read."""
     if not (folder / PAGES_LEDGER).is_file():
         return 0
     ledger = readable_db_url(folder, PAGES_LEDGER)
@@ -89,7 +90,7 @@ def count_pages(folder: Path) -> int:
 
 
 def page_of(lines: bytes) -> TopicPage:
-    """Return the page that the lines of one graph are about; raise ``SyntaxError``."""
+    """Return the page that the lines of one graph describe; raise ``SyntaxError`` if invalid."""
     page = TopicPage("")
     reasons: list[str] = []
     for quad in pyoxigraph.parse(lines, pyoxigraph.RdfFormat.N_QUADS):

@@ -1,4 +1,4 @@
-"""Quads into ``quads.nq`` of the job folder."""
+"""Writes quads to ``quads.nq`` of the job folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 
 logger = logging.getLogger(__name__)
 
-#: names of the stats that count what became of a document
+#: names of the stats that count documents which were not new
 STATS = {
     Written.DUPLICATE: "duplicates",
     Written.REPLACED: "replaced",
@@ -34,19 +34,18 @@ STATS = {
 class QuadsFilePipeline:
     """Writes every :class:`~semcrawl.items.RdfDocument` once to ``quads.nq``.
 
-    ``process_item`` returns when the lines are written whole and the document's row is
-    committed. The file and its ledger are there from the start of our own spiders' crawls, and from
-    the first document of others'. A re-visited document whose content changed replaces its old
-    lines, one that is gone loses them, both when the spider closes. Stats:
-    ``semcrawl/quads/documents``, ``/statements``, ``/duplicates``, ``/replaced``, ``/unchanged``,
-    ``/gone``, ``/failed``.
+    ``process_item`` returns when all lines are written and the document's row is committed. File
+    and ledger are made at the start by our own spiders, and with the first document by others. On a
+    re-visit, changed content replaces a document's old lines, and a document that is gone loses
+    its lines; the file shrinks when the spider closes. Stats: ``semcrawl/quads/documents``,
+    ``/statements``, ``/duplicates``, ``/replaced``, ``/unchanged``, ``/gone``, ``/failed``.
     """
 
     #: prefix of its stats
     stats_prefix: ClassVar[str] = "semcrawl/quads"
     file_name: ClassVar[str] = QUADS_FILE
     ledger_name: ClassVar[str] = CRAWL_DB
-    #: whether the file may be made before there is anything to write
+    #: whether to make the file before there is anything to write
     may_be_empty: ClassVar[bool] = True
 
     def __init__(
@@ -57,9 +56,9 @@ class QuadsFilePipeline:
         at_once: bool = True,
         terms: int = INDEXED_TERMS,
     ) -> None:
-        """Write to ``folder``; make the file ``at_once``, or when there is something to write.
+        """Write to ``folder``; make the file ``at_once``, or with the first document.
 
-        So many ``terms`` of each document are indexed at most.
+        ``terms``: most terms to index of each document.
         """
         self._terms = terms
         self._folder = folder
@@ -81,12 +80,12 @@ class QuadsFilePipeline:
         return pipeline
 
     def open_spider(self) -> None:
-        """Open the file, if it is there or wanted at once."""
+        """Open the file if it exists or is to be made at once."""
         if self._at_once or (self._folder / self.file_name).exists():
             self._open()
 
     def _open(self) -> None:
-        """Open the file and cut off the rest of a crashed writer."""
+        """Open the file, which cuts off the incomplete lines of a crashed writer."""
         self._file = self._open_file()
         self._commits = GroupCommit(self._file.append)
         if self._file.missing:
@@ -107,10 +106,10 @@ class QuadsFilePipeline:
     async def process_item(self, item: Any) -> Any:
         """Write a document; pass everything on.
 
-        Raises ``ItemNotWritten`` when it cannot be written.
+        Raises ``ItemNotWritten`` if it cannot be written.
         """
-        taken = self._taken_from(item)
-        if taken is None:
+        document = self._to_write(item)
+        if document is None:
             return item
         async with self._opening:
             if self._commits is None:
@@ -122,25 +121,25 @@ class QuadsFilePipeline:
         if self._commits is None:
             return item
         try:
-            written = await self._commits.submit(taken)
+            written = await self._commits.submit(document)
         except StoreError as error:
             self._note_failure(error)
             raise ItemNotWritten(error) from None
-        if isinstance(taken, RdfDocument) and written in (Written.NEW, Written.REPLACED):
+        if isinstance(document, RdfDocument) and written in (Written.NEW, Written.REPLACED):
             self._count("documents")
-            self._count("statements", taken.quads)
+            self._count("statements", document.quads)
         if written in (Written.DUPLICATE, Written.REPLACED, Written.UNCHANGED, Written.GONE):
             self._count(STATS[written])
         return item
 
-    def _taken_from(self, item: Any) -> RdfDocument | FetchRecord | None:
-        """Return what an item says of an RDF document; ``None`` if it says nothing."""
+    def _to_write(self, item: Any) -> RdfDocument | FetchRecord | None:
+        """Return the item if it says something about an RDF document; otherwise ``None``."""
         if isinstance(item, RdfDocument):
             return None if item.is_embedded else item
         return item if isinstance(item, FetchRecord) and item.revisit else None
 
     async def close_spider(self) -> None:
-        """Write what waits and close the file."""
+        """Write the waiting documents, compact the file, and close it."""
         await self._flush()
         if self._file is not None:
             try:
@@ -157,7 +156,7 @@ class QuadsFilePipeline:
             await self._commits.flush()
 
     def _note_failure(self, error: StoreError) -> None:
-        """Count an item as lost, unless its link goes back by itself."""
+        """Count an item as lost, unless its link goes back as the results are gone."""
         if not isinstance(error, ResultsGone):
             self._count("failed")
 

@@ -1,12 +1,12 @@
-"""``quads.nq`` and its ledger: every document's lines whole and once.
+"""``quads.nq`` and its ledger: all lines of every document, once.
 
 The table ``document`` of the job folder's ``crawl.db`` tells which bytes of the file belong to
-which document. A document counts from the moment its row is committed; bytes behind the largest
-committed end are the remains of a writer that died, and are cut off. Writers in one process or
-in several exclude each other by a lock file, held for one batch.
+which document. A document counts once its row is committed. Bytes after the last committed end are
+left by a writer that died, and are cut off. A lock file, held for one batch, keeps out other
+writers of this process and of others.
 
-Every change of a document gets the next *revision* number, so that a triple store knows by one
-number how far it has been told. Lines of replaced and gone documents stay until
+Every change of a document gets the next *revision* number, so that one number says how much a
+triple store has received. Lines of replaced and gone documents stay until
 :meth:`QuadsFile.compact`.
 """
 
@@ -28,24 +28,26 @@ from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
 from semcrawl.metadata.history import DocumentHistory, Written
 from semcrawl.metadata.models import Contribution, Document, url_key
 from semcrawl.pipelines.compaction import compact, finish_compaction
-from semcrawl.pipelines.standing import Standing, gone
+from semcrawl.pipelines.fileidentity import FileIdentities, gone_message
 from semcrawl.rdf.quadlines import iri, is_all_in, other_graphs, whole_lines
 from semcrawl.rdf.usedterms import TermCounter
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 
 #: file name in the job folder
 QUADS_FILE = "quads.nq"
-#: the data embedded in pages, and the database that lists which document they are from
+#: file with the data embedded in pages
 EMBEDDED_FILE = "embedded.nq"
+#: its ledger: the database that lists which lines belong to which page
 EMBEDDED_LEDGER = "embedded.db"
 
 T = TypeVar("T")
 
 
 def orphaned(folder: Path, name: str, ledger: str) -> str:
-    """Say that a file has lines and no ledger, so that they would be cut off; else nothing.
+    """Say that a file has lines but no ledger; empty if that is not so.
 
-    They may be a whole harvest. (A writer that dies leaves a ledger behind.)
+    Opening it would cut off these lines, which may be a whole harvest: a writer that dies leaves a
+    ledger.
     """
     if _size(folder / ledger) or not _size(folder / name):
         return ""
@@ -60,7 +62,7 @@ def _size(path: Path) -> int:
 
 
 class QuadsFile:
-    """The quads of a job folder, appended document by document. Not for several threads."""
+    """Appends the quads of documents to a file of the job folder. Not thread-safe."""
 
     def __init__(
         self,
@@ -72,43 +74,42 @@ class QuadsFile:
     ) -> None:
         """Open the file ``name``, whose documents the database ``ledger`` lists.
 
-        So many ``terms`` of each document are indexed there at most. Raises ``StoreError``
-        when the folder cannot be written, or when there are lines without a ledger: they might be
-        a whole harvest.
+        ``terms``: most terms to index of each document. Raises ``StoreError`` if the folder cannot
+        be written, or if the file has lines but no ledger.
         """
         self.path = folder / name
         self._of_pages = ledger == EMBEDDED_LEDGER
         self._terms = terms
         self._end = 0
         self._next_revision = 1
-        #: documents that the ledger promises and the file lacks (somebody cut or deleted it)
+        #: documents of the ledger whose lines are missing, as somebody cut or deleted the file
         self.missing = 0
         try:
             self._file = self._open()
-            # locked by a process that writes the file or needs it to stay
+            # locked by processes that write the file or need it unchanged
             self._lock: IO[bytes] = (folder / f".{name}.lock").open("ab")
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror}") from None
         if fault := orphaned(folder, name, ledger):
             raise StoreError(fault)
         self._engine = connect(crawl_db_url(folder, ledger))
-        # (quads.nq itself is replaced where somebody compacts it)
-        self._standing = Standing([folder / f".{name}.lock", folder / ledger])
+        # not quads.nq itself, which a compaction replaces
+        self._identities = FileIdentities([folder / f".{name}.lock", folder / ledger])
         self._begun = False
         self._transact(lambda connection: None)
         self._begun = True
 
     def append(self, items: Sequence[RdfDocument | FetchRecord]) -> list[Written]:
-        """Write the documents' lines and commit them together; return the fate of each.
+        """Write the documents' lines and commit them together; return what happened to each.
 
-        Records of re-visits may be among them: a 304 counts as a visit, and a document that
-        is no longer there is marked gone. Raises ``StoreError`` when nothing of the batch could
-        be written, ``ResultsGone`` when what was written is not there any more.
+        The items may include records of re-visits: 304 counts as a visit, and a document that no
+        longer exists is marked as gone. Raises ``StoreError`` if nothing of the batch could be
+        written, and ``ResultsGone`` if the earlier results are gone.
         """
         return self._transact(lambda connection: self._append_all(connection, items))
 
     def compact(self) -> int:
-        """Leave out the lines of replaced and gone documents; return the bytes saved."""
+        """Remove the lines of replaced and gone documents; return the number of bytes saved."""
         saved = self._transact(lambda connection: compact(connection, self.path, self._end))
         if saved:
             self._transact(lambda connection: None)  # the recovery finishes the compaction
@@ -123,15 +124,15 @@ class QuadsFile:
     def _transact(self, work: Callable[[Connection], T]) -> T:
         try:
             with self._exclusive(), self._engine.begin() as connection:
-                self._standing.check()
+                self._identities.check()
                 self._recover(connection)
                 result = work(connection)
-            self._standing.check()
+            self._identities.check()
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror}") from None
         except SQLAlchemyError as error:
             database = self._engine.url.database
-            self._standing.check()  # (SQLite has words of its own for a file that was moved)
+            self._identities.check()  # for a moved file, SQLite has a message that says less
             raise StoreError(f"cannot write {database}: {one_line(error)}") from None
         return result
 
@@ -173,7 +174,7 @@ class QuadsFile:
         return revision
 
     def _write_lines(self, document: RdfDocument, counter: TermCounter) -> set[str]:
-        """Append the lines and count their terms; return the graphs that are not the document's."""
+        """Append the lines and count their terms; return the graphs besides the document's own."""
         own = iri(document.url)
         graphs: set[str] = set()
         for lines in whole_lines(document.chunks()):
@@ -188,10 +189,10 @@ class QuadsFile:
         return graphs
 
     def _recover(self, connection: Connection) -> None:
-        """Make file and ledger agree: cut off what no row vouches for, finish a compaction.
+        """Make file and ledger agree: cut off lines without a row, finish a compaction.
 
-        The documents whose lines somebody else took away are counted in :attr:`missing`. Raises
-        ``ResultsGone`` when that happened since the file was opened.
+        :attr:`missing` counts documents whose lines were deleted. Raises ``ResultsGone`` if that
+        happened since the file was opened.
         """
         last = connection.execute(
             select(Document.offset + Document.length)
@@ -208,8 +209,8 @@ class QuadsFile:
         size = os.fstat(self._file.fileno()).st_size
         if size < end:
             if self._begun:
-                raise ResultsGone(gone(self.path))
-            end, self.missing = _forget_lines_behind(connection, size)
+                raise ResultsGone(gone_message(self.path))
+            end, self.missing = _forget_lines_after(connection, size)
         if size != end:
             self._file.truncate(end)
         self._end = end
@@ -218,12 +219,12 @@ class QuadsFile:
         ) + 1
 
     def _open(self) -> Any:
-        # unbuffered: after a full disk no half-written rest may come up again
+        # unbuffered: after a full disk, a buffer would write the rest of a failed batch later
         return self.path.open("ab", buffering=0)
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        """Keep every other writer of the folder out, of this process too."""
+        """Keep out other writers of the folder, including those of this process."""
         lock(self._lock)
         try:
             yield
@@ -232,7 +233,7 @@ class QuadsFile:
 
 
 def _note_graphs(connection: Connection, key: str, graphs: set[str]) -> None:
-    """Note the graphs of a document in place of those of an older version."""
+    """Replace the noted graphs of a document with those of its current version."""
     connection.execute(delete(Contribution).where(Contribution.document_key == key))
     rows = [
         {"document_key": key, "graph_key": url_key(graph), "graph": graph}
@@ -242,16 +243,16 @@ def _note_graphs(connection: Connection, key: str, graphs: set[str]) -> None:
         connection.execute(insert(Contribution), rows)
 
 
-def _forget_lines_behind(connection: Connection, size: int) -> tuple[int, int]:
-    """Give up the lines of the documents that end behind ``size``; a re-visit reads them again.
+def _forget_lines_after(connection: Connection, size: int) -> tuple[int, int]:
+    """Forget the lines of documents that end after ``size``; a re-visit fetches these again.
 
-    Return where the lines that are left end, and how many documents lost theirs.
+    Return where the remaining lines end, and how many documents lost theirs.
     """
-    behind = Document.offset + Document.length
-    end = int(connection.execute(select(func.max(behind)).where(behind <= size)).scalar() or 0)
+    line_end = Document.offset + Document.length
+    end = int(connection.execute(select(func.max(line_end)).where(line_end <= size)).scalar() or 0)
     lost = connection.execute(
         update(Document)
-        .where(behind > size)
+        .where(line_end > size)
         .values(offset=end, length=0, etag="", last_modified="", content_hash="")
     )
     return end, lost.rowcount

@@ -1,4 +1,4 @@
-"""Documents into a triple store while the crawl goes on."""
+"""Delivers documents to a triple store while the crawl goes on."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ logger = logging.getLogger(__name__)
 
 #: seconds between looks for work that another crawler of the job folder has left
 POLL = 1.0
-#: documents gather between two deliveries, as stores like large batches: so many seconds, or
-#: until there are so many of them
+#: seconds between two deliveries, in which documents gather, as stores prefer large batches
 GATHER = 1.0
+#: number of documents that ends this wait early
 GATHER_DOCUMENTS = 500
-#: longest pause between two attempts at a store that is away, in seconds
+#: longest pause between two tries while the store is down, in seconds
 MAX_PAUSE = 60.0
 
 
 class StorePipeline(QuadsFilePipeline):
     """Delivers every document to the triple store of ``SEMCRAWL_STORE_URL``.
 
-    ``quads.nq`` is the spool, which ``QuadsFilePipeline`` writes before; without that, this
-    pipeline does: ``process_item`` returns when the document is safe there. The delivery runs
-    behind; a store that is away delays nothing and loses nothing. What waits at the end is
-    delivered by the next run, or by ``semcrawl load``.
+    ``quads.nq`` is the spool. ``QuadsFilePipeline`` writes it, or without that pipeline this one
+    does: ``process_item`` returns when the document is in the spool. The delivery runs in the
+    background, so a store that is down delays nothing and loses nothing. The next run, or
+    ``semcrawl load``, delivers the documents that wait at the end.
 
     Of several crawlers on one job folder, one delivers for all. Stats:
     ``semcrawl/store/documents``, ``/statements``, ``/refused``, ``/renamed``, ``/outages``,
-    ``/problem`` (the last outage's), and at the end ``/waiting``.
+    ``/problem`` (of the last outage), and at the end ``/waiting``.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class StorePipeline(QuadsFilePipeline):
     ) -> None:
         """Deliver to the store that the settings name, from the spool in ``folder``.
 
-        The spool is written here unless a pipeline of the ``crawler`` writes it.
+        Write the spool unless another pipeline of the ``crawler`` does.
         """
         super().__init__(folder)
         self._crawler = crawler
@@ -77,9 +77,9 @@ class StorePipeline(QuadsFilePipeline):
         #: documents spooled since the last delivery began
         self._gathered = 0
         self._closing_since: float | None = None
-        #: no other pipeline of the crawl writes the spool
+        #: whether this pipeline writes the spool
         self._spools = True
-        #: documents whose addresses were taken in the store
+        #: documents whose graphs got other names, as the store had graphs of their addresses
         self._renamed = 0
 
     @classmethod
@@ -91,7 +91,7 @@ class StorePipeline(QuadsFilePipeline):
         return cls(job_folder(settings), settings, crawler.stats, crawler)
 
     def open_spider(self) -> None:
-        """Open the spool; delivery starts with the rest of an earlier run."""
+        """Open the spool; the delivery starts with documents of earlier runs."""
         self._spools = not self._is_spooled()
         if self._spools:
             super().open_spider()
@@ -110,7 +110,7 @@ class StorePipeline(QuadsFilePipeline):
         return item
 
     async def close_spider(self) -> None:
-        """Deliver what waits; a store that is away is waited for a while, then left."""
+        """Deliver the waiting documents; give up after a while if the store is down."""
         await self._flush()
         self._closing_since = time.monotonic()
         self._work.set()
@@ -134,7 +134,7 @@ class StorePipeline(QuadsFilePipeline):
         await super().close_spider()
 
     def _is_spooled(self) -> bool:
-        """Say whether another pipeline of the crawl writes the spool."""
+        """Whether another pipeline of the crawl writes the spool."""
         engine = None if self._crawler is None else self._crawler.engine
         if engine is None:
             return False
@@ -145,7 +145,7 @@ class StorePipeline(QuadsFilePipeline):
         )
 
     async def _deliver(self) -> None:
-        """Deliver until the spider closes and nothing waits, or patience ends."""
+        """Deliver until the spider closes and nothing waits, or the patience ends."""
         pause = 0.0
         while True:
             try:
@@ -176,7 +176,7 @@ class StorePipeline(QuadsFilePipeline):
                 await _wait(self._work, POLL)
 
     def _step(self) -> Delivered | None:
-        """Deliver a batch, if it is ours to deliver."""
+        """Deliver a batch, if no other process delivers from this folder."""
         if self._deliverer is None:
             if self._lock is None or not try_lock(self._lock):
                 return None
@@ -184,7 +184,7 @@ class StorePipeline(QuadsFilePipeline):
         return self._deliverer.step()
 
     async def _out_of_patience(self, pause: float) -> bool:
-        """Pause; say whether the spider is closing and has waited long enough."""
+        """Pause; return whether the spider is closing and its patience is at an end."""
         if self._closing_since is None:
             await self._rest(pause)
             return False
@@ -195,7 +195,7 @@ class StorePipeline(QuadsFilePipeline):
         return False
 
     async def _rest(self, seconds: float, documents: float = inf) -> None:
-        """Wait, but no longer than until the spider closes or so many documents have come."""
+        """Wait for ``seconds``, or until the spider closes or so many documents were spooled."""
         deadline = time.monotonic() + seconds
         while (
             self._closing_since is None

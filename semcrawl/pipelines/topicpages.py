@@ -1,4 +1,4 @@
-"""The topic page store: pages that are targets, described in ``pages.nq`` of the job folder."""
+"""The topic page store: describes pages that are targets in ``pages.nq`` of the job folder."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from semcrawl.pipelines.quads import QuadsFilePipeline
 
 
 class PagesPipeline(QuadsFilePipeline):
-    """Writes what is kept of each :class:`~semcrawl.items.TopicPage` once, as quads about it.
+    """Writes each :class:`~semcrawl.items.TopicPage` once, as quads about it.
 
-    It works as its base class does with RDF documents: a graph has its page's name, and a re-visit
-    replaces its lines. ``semcrawl pages`` shows them as a table, or writes JSON Lines. Stats begin
-    with ``semcrawl/pages/``.
+    It works as its base class does with RDF documents: a graph has its page's address, and a
+    re-visit replaces its lines. ``semcrawl pages`` shows them as a table, or writes JSON Lines.
+    Stats begin with ``semcrawl/pages/``.
     """
 
     stats_prefix = "semcrawl/pages"
@@ -36,9 +36,9 @@ class PagesPipeline(QuadsFilePipeline):
         pipeline._crawler = crawler
         return pipeline
 
-    def _taken_from(self, item: Any) -> RdfDocument | FetchRecord | None:
-        """Return what an item says of a page that is kept; ``None`` if it says nothing."""
+    def _to_write(self, item: Any) -> RdfDocument | FetchRecord | None:
+        """Return the quads of a page, or the record of a re-visit; otherwise ``None``."""
         if isinstance(item, TopicPage):
             return document_of_page(item)
-        # (the page itself comes before the record of its re-visit, which then says nothing more)
+        # if a re-visit gave the page, it comes before this record, which then changes nothing
         return item if isinstance(item, FetchRecord) and item.revisit else None

@@ -76,7 +76,7 @@ class _Batch:
         """Return the contents of the documents' graphs."""
         return [content for url in urls for content in self.claimed[url].contents]
 
-    def called_known(self) -> None:
+    def mark_existing(self) -> None:
         """Call no graph new any more: the store may have some of them now."""
         for content in self.contents(self.claimed):
             content.is_new = False
@@ -125,7 +125,7 @@ class Deliverer:
             if is_new:
                 self._owners.forget_all()
             else:
-                self._owners.doubt_all()
+                self._owners.unsettle_all()
             for spool in self._spools():
                 spool.start_again()
 
@@ -208,7 +208,7 @@ class Deliverer:
             try:
                 self._store.replace(batch.contents(url for url, _, _ in documents))
             except StoreRefused as error:
-                batch.called_known()
+                batch.mark_existing()
                 if len(documents) == 1:
                     url, revision, _ = documents[0]
                     result.refused.append(Refused(url, revision, str(error)))

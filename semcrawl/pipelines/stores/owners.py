@@ -98,7 +98,7 @@ class Owners:
         with self._engine.begin() as connection:
             connection.execute(delete(MadeGraph).where(MadeGraph.target == self._target))
 
-    def doubt_all(self) -> None:
+    def unsettle_all(self) -> None:
         """Look at each graph that was made again, whether it is there."""
         with self._engine.begin() as connection:
             connection.execute(

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from math import inf
 
 from semcrawl.errors import UsageError
-from semcrawl.pipelines.stores._looking import StoreReader
+from semcrawl.pipelines.stores._storereader import StoreReader
 from semcrawl.pipelines.stores._virtuoso import BATCH_BYTES, LOADS, MAX_GRAPHS, VirtuosoLoader
 from semcrawl.pipelines.stores.contract import (
     MOST_STATEMENTS,
@@ -115,7 +115,7 @@ class SparqlStore:
                 # a document too large for one endpoint may suit the other
                 self._put_all(contents)
         except HttpError as error:
-            self._blame(error)
+            self._raise_cause(error)
 
     def close(self) -> None:
         """Close the connections."""
@@ -241,7 +241,7 @@ class SparqlStore:
     def _send_update(self, body: bytes | tempfile.SpooledTemporaryFile[bytes]) -> None:
         self._sender.update(self._options.update_url, body)
 
-    def _blame(self, error: HttpError) -> None:
+    def _raise_cause(self, error: HttpError) -> None:
         """Find out by a harmless statement whether the fault is the store's or the document's."""
         try:
             if self._options.update_url:

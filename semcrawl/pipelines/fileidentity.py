@@ -1,7 +1,7 @@
-"""Whether the files that results go to are still those that the crawl began with.
+"""Checks that the result files are still those that the crawl began with.
 
-A deleted file stays writable for a process that has it open. Without a look at its path, a crawl
-would go on writing what nobody ever reads.
+A process can go on writing to a file that was deleted. Without this check, a crawl would write
+results that nobody can read.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from pathlib import Path
 from semcrawl.errors import ResultsGone
 
 
-class Standing:
-    """The identity of files, by their paths: device and inode.
+class FileIdentities:
+    """The identities of files (device and inode), by path.
 
-    Their folder is asked about by the way, as paths lead through it.
+    As paths lead through folders, a moved folder is noticed as well.
     """
 
     def __init__(self, paths: Iterable[Path] = ()) -> None:
-        """Remember the files that are there now."""
+        """Remember the files at these paths."""
         self._known: dict[Path, tuple[int, int] | None] = {}
         for path in paths:
             self.remember(path)
 
     def remember(self, path: Path) -> None:
-        """Remember the file that is at a path now."""
+        """Remember the file that a path leads to now."""
         self._known[path] = _identity(path)
 
     def check(self) -> None:
-        """Raise ``ResultsGone`` when something else is at a path, or nothing any more."""
+        """Raise ``ResultsGone`` if a path leads to another file, or to none."""
         for path, known in self._known.items():
             if known is not None and _identity(path) != known:
-                raise ResultsGone(gone(path))
+                raise ResultsGone(gone_message(path))
 
 
-def gone(path: Path) -> str:
-    """Say that a file of the results is gone, or its folder."""
+def gone_message(path: Path) -> str:
+    """Return the message that a result file, or its folder, is gone."""
     what = path if path.parent.is_dir() else path.parent
     return (
         f"{what} was deleted, moved or replaced while the crawl wrote to it: "

@@ -96,7 +96,7 @@ class StoreReader:
                 break
             else:
                 if self._is_named or not self._gsp_url:
-                    raise self._untold(reason)
+                    raise self._unavailable(reason)
                 self._get(self._sender.probe_graph)
                 self._query_url = ""
         return self._query_url
@@ -105,7 +105,7 @@ class StoreReader:
         try:
             return self._sender.query(url, query)
         except HttpError as error:
-            raise self._untold(error) from None
+            raise self._unavailable(error) from None
 
     def _get(self, name: str) -> str:
         """Return the start of a graph as N-Triples; empty when there is none."""
@@ -117,9 +117,9 @@ class StoreReader:
         except HttpError as error:
             if error.status in (404, 410):
                 return ""
-            raise self._untold(error) from None
+            raise self._unavailable(error) from None
 
-    def _untold(self, error: HttpError | None) -> StoreUnavailable:
+    def _unavailable(self, error: HttpError | None) -> StoreUnavailable:
         """Report that the store does not list its graphs."""
         words = f": {error}" if error else ""
         if error and error.status >= 500 and error.status != 501:
