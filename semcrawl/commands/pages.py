@@ -1,4 +1,4 @@
-"""``semcrawl pages``: the topic page store of a job folder as a table, JSON Lines or CSV."""
+"""``semcrawl pages``: list the kept pages of a job as a table, JSON Lines or CSV; mark examples."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from semcrawl.topics.marks import BAD, GOOD, Marked, read_marks, write_marks
 from semcrawl.topics.sourcefiles import Sample, samples_in
 
 _COLUMNS = ("url", "title", "language", "relevance", "reasons", "text")
-#: how texts begin that spreadsheets take for formulas
+#: first characters of texts that spreadsheets take for formulas
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-#: pages that the table shows
+#: pages shown in the table
 _SHOWN = 50
 
 
 class Command(OfflineCommand):
-    """Shows the pages that a harvest kept, the most relevant first."""
+    """Lists the pages that a harvest kept, the most relevant first, or marks examples."""
 
     arguments = "[options] DIR [--mark good|bad|none URL…]"
     summary = "List the pages that a harvest kept (--targets html), or mark examples"
@@ -40,23 +40,27 @@ class Command(OfflineCommand):
         super().add_options(parser)
         group = parser.add_mutually_exclusive_group()
         group.add_argument(
-            "--jsonl", action="store_true", help="a JSON object per line, with text and reasons"
+            "--jsonl",
+            action="store_true",
+            help="print a JSON object per page, with text and reasons",
         )
         group.add_argument(
             "--csv",
             action="store_true",
-            help="CSV, with text and reasons; what a spreadsheet would compute begins with '",
+            help="print CSV with text and reasons; cells that look like formulas begin with '",
         )
         group.add_argument(
             "--mark",
             choices=(GOOD, BAD, "none"),
-            help="mark the documents at these URLs, pages or RDF, as examples for a later crawl: "
+            help="mark the pages or RDF documents at these URLs as examples for later crawls: "
             "--about examples:DIR",
         )
-        parser.add_argument("--all", action="store_true", help=f"every page, not the best {_SHOWN}")
+        parser.add_argument(
+            "--all", action="store_true", help=f"show every page, not only the best {_SHOWN}"
+        )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse what is no job folder."""
+        """Refuse missing and superfluous arguments."""
         if opts.mark and len(args) < 2:
             raise UsageError("give a job folder and the URLs to mark")
         if not opts.mark and len(args) != 1:
@@ -93,7 +97,7 @@ def _write_csv(pages: Iterable[TopicPage]) -> None:
 
 
 def _harmless(value: Any) -> Any:
-    """Keep a spreadsheet from computing what a page says, and a terminal from acting on it."""
+    """Make a page's text safe for spreadsheets and terminals."""
     if not isinstance(value, str):
         return value
     return printable(f"'{value}" if value.startswith(_FORMULAS) else value)
@@ -119,10 +123,10 @@ def _show(folder: Path, pages: Sequence[TopicPage], whole: bool) -> None:
 
 
 def mark(folder: Path, urls: Collection[str], as_what: str) -> None:
-    """Mark kept pages and RDF documents as ``good`` or ``bad``; ``none`` takes the mark away.
+    """Mark kept pages and RDF documents as ``good`` or ``bad``; ``none`` removes the mark.
 
-    Their texts are written down with the mark. Raises ``UsageError`` for an address of which the
-    job keeps nothing, and marks none then.
+    Their texts are stored with the mark. Raises ``UsageError``, without marking any, for an address
+    of which the job keeps no text.
     """
     others = [one for one in read_marks(folder) if one.url not in urls]
     if as_what == "none":
@@ -135,12 +139,12 @@ def mark(folder: Path, urls: Collection[str], as_what: str) -> None:
 
 
 def marks_of(folder: Path) -> dict[str, str]:
-    """Return the marks of a job folder by URL; raise ``UsageError`` where they cannot be read."""
+    """Return the marks of a job folder by URL; raise ``UsageError`` if they are unreadable."""
     return {one.url: one.mark for one in read_marks(folder)}
 
 
 def _texts(folder: Path, urls: frozenset[str]) -> Iterator[tuple[str, Sample]]:
-    """Yield the texts of pages, and of the other addresses those of their statements."""
+    """Yield the texts of pages, and for other addresses the texts in their statements."""
     pages = set()
     with Job(folder) as job:
         if (folder / PAGES_LEDGER).is_file():
@@ -150,8 +154,8 @@ def _texts(folder: Path, urls: frozenset[str]) -> Iterator[tuple[str, Sample]]:
                     yield page.url, Sample(page.text, page.title, "", page.language)
         for source in job.sources:
             with source.snapshot() as snapshot:
-                for place in snapshot.places():
-                    if place.url in urls - pages:
-                        lines = b"".join(snapshot.lines(place))
-                        for sample in samples_in(lines, place.url, SEMCRAWL_ABOUT_MAX_SIZE):
-                            yield place.url, sample
+                for span in snapshot.spans():
+                    if span.url in urls - pages:
+                        lines = b"".join(snapshot.lines(span))
+                        for sample in samples_in(lines, span.url, SEMCRAWL_ABOUT_MAX_SIZE):
+                            yield span.url, sample

@@ -1,3 +1,3 @@
-"""Documents in the files users ask for: feed exporters and their compression."""
+"""Writes the files that users configure: feeds, their compression and storage, WARC."""
 
 __all__ = ["documentfeeds", "feedcompression", "feeds", "storage", "warc"]

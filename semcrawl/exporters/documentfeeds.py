@@ -1,8 +1,8 @@
 """Feed exporters of RDF documents: N-Quads, N-Triples, TriG, Turtle, JSON Lines.
 
-Each takes the :class:`~semcrawl.items.RdfDocument` items of a crawl and leaves other items out,
-except JSON Lines, which Scrapy users expect to hold everything. As in ``quads.nq``, data embedded
-in pages is left out too, unless the feed's ``item_export_kwargs`` say ``{"embedded": True}``.
+Each writes :class:`~semcrawl.items.RdfDocument` items only, except JSON Lines, in which Scrapy
+users expect other items too. Embedded data is left out, as in ``quads.nq``, unless the feed's
+``item_export_kwargs`` are ``{"embedded": True}``.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from semcrawl.rdf.quadlines import iri, is_all_in, whole_lines
 
 logger = logging.getLogger(__name__)
 
-#: items that hold bodies or pixels, and have files of their own
+#: items with bodies or pixels, which have their own files
 _KEPT_ELSEWHERE = (FetchedFile, FetchedImage, ImagePage, RedirectedImage)
 
 
 class NQuadsExporter(BaseItemExporter):
-    """The documents' lines as they are (format ``nq``)."""
+    """Writes the documents' lines unchanged (format ``nq``)."""
 
     def __init__(self, file: IO[bytes], *, embedded: bool = False, **kwargs: Any) -> None:
         """Write to ``file``, with or without the data embedded in pages."""
@@ -53,7 +53,7 @@ class NQuadsExporter(BaseItemExporter):
 
 
 class NTriplesExporter(NQuadsExporter):
-    """The documents' statements without their graph names (format ``nt``)."""
+    """Writes the documents' statements without graph names (format ``nt``)."""
 
     def write(self, document: RdfDocument) -> None:
         """Write the document's statements."""
@@ -68,7 +68,7 @@ class NTriplesExporter(NQuadsExporter):
 
 
 class TrigExporter(NQuadsExporter):
-    """One block per graph, statements by subject (format ``trig``)."""
+    """Writes a block per graph, grouped by subject (format ``trig``)."""
 
     def write(self, document: RdfDocument) -> None:
         """Write the document's statements."""
@@ -77,7 +77,7 @@ class TrigExporter(NQuadsExporter):
 
 
 class TurtleExporter(NQuadsExporter):
-    """The statements by subject, without graph names (format ``ttl``)."""
+    """Writes statements without graph names, grouped by subject (format ``ttl``)."""
 
     def write(self, document: RdfDocument) -> None:
         """Write the document's statements."""
@@ -87,11 +87,10 @@ class TurtleExporter(NQuadsExporter):
 
 
 class DocumentLinesExporter(JsonLinesItemExporter):
-    """One JSON object per document, its statements in ``nquads`` (format ``jsonl``).
+    """Writes one JSON object per document, its statements in ``nquads`` (format ``jsonl``).
 
-    Records of attempts are left out unless the feed's ``item_export_kwargs`` say
-    ``{"records": True}``, and bodies that are kept as files, and images, always; items of other
-    classes are written as Scrapy does.
+    Leaves out records of attempts, unless the feed's ``item_export_kwargs`` are
+    ``{"records": True}``, and always kept files and images. Writes other items as Scrapy does.
     """
 
     def __init__(
@@ -126,10 +125,10 @@ class DocumentLinesExporter(JsonLinesItemExporter):
 
 
 class CompressedExporter(BaseItemExporter):
-    """Stands for the endings ``gz`` and ``zst``, which name no format.
+    """Placeholder for the extensions ``gz`` and ``zst``, which name no format.
 
-    ``semcrawl.exporters.feeds.FeedExporter`` puts the format before the ending in its place
-    (``data.nq.gz``: N-Quads); reaching this class means that it is not in use.
+    ``semcrawl.exporters.feeds.FeedExporter`` uses the format before them instead, N-Quads in
+    ``data.nq.gz``. This class is used only if Scrapy's own extension is installed.
     """
 
     def __init__(self, file: IO[bytes], **kwargs: Any) -> None:
@@ -141,7 +140,7 @@ class CompressedExporter(BaseItemExporter):
 
 
 def document_object(document: RdfDocument) -> dict[str, Any]:
-    """Return a document as an object that JSON can hold."""
+    """Return a document as a JSON object."""
     found = {
         each.name: getattr(document, each.name)
         for each in fields(document)

@@ -1,4 +1,4 @@
-"""The feeds that ``-o`` and ``-O`` ask for, checked before a crawl begins."""
+"""Checks the feeds of ``-o`` and ``-O`` before a crawl begins."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from semcrawl.machine.wholefiles import is_special
 def requested_feeds(
     settings: BaseSettings, output: list[str] | None, overwrite: list[str] | None
 ) -> dict[str, dict[str, Any]]:
-    """Return the feeds, by URI, as the setting ``FEEDS`` wants them.
+    """Return the feeds by URI, as in the setting ``FEEDS``.
 
-    Raises ``UsageError`` for a format that there is not, and for a file that cannot be written: a
-    crawl may take days to find out.
+    Raises ``UsageError`` for an unknown format and an unwritable file, which a crawl may notice
+    only after days.
     """
     try:
         feeds = feed_process_params_from_cli(settings, output or [], overwrite_output=overwrite)
@@ -45,7 +45,7 @@ def check_feeds(settings: BaseSettings, feeds: Mapping[str, Mapping[str, Any]]) 
 
 
 def why_unwritable(path: Path) -> str:
-    """Say why a file cannot be written; nothing for one that can. Nothing is opened or made."""
+    """Return why a file cannot be written, or an empty string, without opening it."""
     path = Path(os.path.realpath(path))
     folder = next(above for above in path.parents if above.exists())
     if path.is_dir():
@@ -53,7 +53,7 @@ def why_unwritable(path: Path) -> str:
     if not folder.is_dir():
         return "Not a directory"
     touched = [path] if path.exists() else []
-    if not is_special(path):  # a feed is written beside the present file, and then replaces it
+    if not is_special(path):  # a feed is written beside the file and replaces it
         touched.append(folder)
     if not all(os.access(each, os.W_OK) for each in touched):
         return "Permission denied"

@@ -1,4 +1,4 @@
-"""Compression of feeds, as Scrapy post-processing plugins."""
+"""Compresses feeds by Scrapy's post-processing plugins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import UsageError
 
-#: post-processing plugin by file ending
+#: post-processing plugin by file extension
 PLUGINS = {
     "gz": "scrapy.extensions.postprocessing.GzipPlugin",
     "zst": "semcrawl.exporters.feedcompression.ZstdPlugin",
@@ -20,9 +20,9 @@ PLUGINS = {
 def inner_format(uri: str, compression: str, formats: Container[str]) -> str:
     """Return the format in a compressed feed's name: ``nq`` of ``data.nq.gz``.
 
-    Raises ``UsageError`` when it is none of ``formats``.
+    Raises ``UsageError`` if it is not in ``formats``.
     """
-    # (a file may be called a#b.nq.gz)
+    # a file may be called a#b.nq.gz
     path = PurePosixPath(urlsplit(uri).path if "://" in uri else uri)
     inner = path.with_suffix("").suffix.lstrip(".")
     if path.suffix != f".{compression}" or inner in PLUGINS or inner not in formats:
@@ -34,7 +34,7 @@ class ZstdPlugin:
     """Compresses a feed with Zstandard. Feed option: ``zstd_level`` (1 to 22, default 3)."""
 
     def __init__(self, file: BinaryIO, feed_options: dict[str, Any]) -> None:
-        """Compress into ``file``; raises ``UsageError`` when the library is missing."""
+        """Compress into ``file``. Raises ``UsageError`` without the library."""
         try:
             import zstandard
         except ModuleNotFoundError:

@@ -1,9 +1,9 @@
-"""Scrapy's feed exports with endings such as ``.nq.gz``, rotation by size, one file per host.
+"""Extends Scrapy's feed exports: names such as ``.nq.gz``, rotation by size, a file per host.
 
 Feed options beyond Scrapy's own (https://docs.scrapy.org/en/latest/topics/feed-exports.html):
 
 ``batch_bytes``
-    start the next file when one has so many bytes; the URI needs ``%(batch_id)d``
+    begin the next file at this size; the URI needs ``%(batch_id)d``
 
 Placeholders in URIs beyond Scrapy's own:
 
@@ -12,7 +12,7 @@ Placeholders in URIs beyond Scrapy's own:
 ``%(document)s``
     one file per document
 ``%(worker)s``
-    one file per process: the names of its machine and of itself
+    one file per process, named by machine and process id
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from semcrawl.exporters.storage import BEGUN, AtomicFileStorage, moment
 
 logger = logging.getLogger(__name__)
 
-#: files of a feed split by host that are open at once
+#: open files of feeds split by host
 MAX_OPEN_FILES = 200
 
 _SPLIT = re.compile(r"%\((host|document)\)s")
@@ -49,12 +49,12 @@ _BATCH = re.compile(r"%\((batch_id|batch_time)\)")
 
 
 class FeedExporter(ScrapyFeedExporter):
-    """Takes the place of Scrapy's extension of the same name."""
+    """Replaces Scrapy's extension of the same name."""
 
     def __init__(self, crawler: Crawler) -> None:
         """Read ``FEEDS``; raise ``UsageError`` for options that cannot work."""
         super().__init__(crawler)
-        #: open files of split feeds by URI, the one used last at the end
+        #: open files of split feeds by URI, last used last
         self._split: dict[str, FeedSlot] = {}
         #: URIs of split feeds that were opened before
         self._opened: set[str] = set()
@@ -67,9 +67,9 @@ class FeedExporter(ScrapyFeedExporter):
                 raise UsageError(f"batch_bytes needs %(batch_id)d in the name of the feed {uri}")
 
     def _storage_supported(self, uri: str, feed_options: dict[str, Any]) -> bool:
-        """Raise ``StoreError`` for a feed that nothing here can write: Scrapy would go on without.
+        """Raise ``StoreError`` for a feed that cannot be written, which Scrapy would skip.
 
-        A package may be missing, or credentials.
+        A package or credentials may be missing.
         """
         try:
             self._get_storage(uri, feed_options)
@@ -81,13 +81,13 @@ class FeedExporter(ScrapyFeedExporter):
         return True
 
     def _exporter_supported(self, format_: str) -> bool:
-        """Raise ``UsageError`` for a format that nothing here can write."""
+        """Raise ``UsageError`` for an unknown format."""
         if format_ not in self.exporters:
             raise UsageError(f"there is no feed format {format_!r}")
         return True
 
     def open_spider(self, spider: Spider) -> None:
-        """Open the feeds, except split ones: these open with the first item of each file."""
+        """Open the feeds, except split ones, whose files open with their first item."""
         for template in self.feeds:
             if not _SPLIT.search(template):
                 self.slots.append(self._next_slot(template, spider))
@@ -112,20 +112,19 @@ class FeedExporter(ScrapyFeedExporter):
     def _export(self, slot: FeedSlot, item: Any, spider: Spider) -> FeedSlot | None:
         """Write an item; return the slot for the next one.
 
-        Items that the feed's format leaves out neither count nor fill a batch. A feed that cannot
-        be written (a full disk) ends with one line in the log and without a file under its final
-        name.
+        Items that the format leaves out neither count nor fill a batch. A feed that fails, say on a
+        full disk, ends with one line in the log, and its file never gets its final name.
         """
         if not slot.filter.accepts(item) or not self._takes(slot.uri_template, item):
             return slot
         options = self.feeds[slot.uri_template]
         try:
             slot.start_exporting()
-        except Exception as error:  # storages and exporters of others raise what they like
+        except Exception as error:  # others' storages and exporters may raise anything
             self._give_up(slot, error)
             return None
         try:
-            if slot.exporter is None or slot.file is None:  # never, says Scrapy
+            if slot.exporter is None or slot.file is None:  # for the type checker
                 return slot
             slot.exporter.export_item(item)
             slot.itemcount += 1
@@ -134,7 +133,7 @@ class FeedExporter(ScrapyFeedExporter):
             self._give_up(slot, error)
             return None
         except (TypeError, ValueError) as error:
-            # other feeds may well take it
+            # other feeds may be able to write it
             logger.error("%s cannot be put into %s: %s", type(item).__name__, slot.uri, error)
             return slot
         full = options["batch_item_count"] and slot.itemcount >= options["batch_item_count"]
@@ -152,7 +151,7 @@ class FeedExporter(ScrapyFeedExporter):
             slot.start_exporting()
             slot.finish_exporting()
             await ensure_awaitable(slot.storage.store(self._get_file(slot)))
-        except Exception as error:  # (as above)
+        except Exception as error:  # others' storages and exporters may raise anything
             self._give_up(slot, error)
         else:
             logger.info("Stored %s feed (%d items) in: %s", slot.format, slot.itemcount, slot.uri)
@@ -161,7 +160,7 @@ class FeedExporter(ScrapyFeedExporter):
         await self.crawler.signals.send_catch_log_async(signals.feed_slot_closed, slot=slot)
 
     def _give_up(self, slot: FeedSlot, error: Exception) -> None:
-        """Say why a feed ends, and leave nothing half of it."""
+        """Log why a feed ends, and discard its partial file."""
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         if not isinstance(error, (OSError, SemcrawlError)):
             reason = f"{type(error).__name__}: {reason}"
@@ -190,13 +189,13 @@ class FeedExporter(ScrapyFeedExporter):
         )
 
     def _takes(self, template: str, item: Any) -> bool:
-        """Whether the format of a feed has a place for an item, or leaves it out."""
+        """Whether the format of a feed includes an item."""
         options = self.feeds[template]
         takes = getattr(self.exporters[options["format"]], "takes", None)
         return takes is None or bool(takes(item, **options["item_export_kwargs"]))
 
     def _has_place(self, template: str, item: Any) -> bool:
-        """Whether an item is worth a file: not if all that the file would hold is statements."""
+        """Whether a split feed opens a file for an item: not for a document without statements."""
         exporter = self.exporters[self.feeds[template]["format"]]
         is_empty = issubclass(exporter, NQuadsExporter) and not getattr(item, "quads", 0)
         return self._takes(template, item) and not is_empty
@@ -227,7 +226,7 @@ class FeedExporter(ScrapyFeedExporter):
 
 
 def _size(file: IO[bytes]) -> int:
-    """Return the bytes written so far, compressed ones as far as they are out."""
+    """Return the bytes written so far; of a compressed file, without its buffers."""
     if isinstance(file, PostProcessingManager):
         file = file.file
     return file.tell()
@@ -239,7 +238,7 @@ def host_name(url: str) -> str:
 
 
 def document_name(url: str) -> str:
-    """Return a file name for a document: readable, and different for different URLs."""
+    """Return a readable, unique file name for a document's URL."""
     parts = urlsplit(url)
     readable = _safe(f"{parts.netloc}{parts.path}".strip("/"))[:100]
     return f"{readable}-{sha256(url.encode('utf-8', 'replace')).hexdigest()[:16]}"
@@ -250,7 +249,7 @@ def _safe(text: str) -> str:
 
 
 def _choose_compression(options: dict[str, Any], inner: str) -> None:
-    """Put the format before ``.gz`` or ``.zst`` in the place of that ending."""
+    """Set the format ``inner`` and the compression that the feed's extension names."""
     plugin = PLUGINS[options["format"]]
     options["format"] = inner
     options["postprocessing"] = [plugin, *options.get("postprocessing", [])]

@@ -1,4 +1,4 @@
-"""Feed files that are whole under their final name, here and on S3."""
+"""Stores feeds so that a file with its final name is complete, locally and on S3."""
 
 from __future__ import annotations
 
@@ -28,43 +28,42 @@ from semcrawl.machine.wholefiles import is_special, umask
 
 
 def local_path(uri: str) -> Path | None:
-    """Return where a feed's URI leads to on this machine; ``None`` for one that leads elsewhere."""
+    """Return the local path of a feed's URI; ``None`` for other storages."""
     if urlsplit(uri).scheme == "file":
         return Path(file_uri_to_path(uri))
     return None if "://" in uri or uri.startswith("stdout:") else Path(uri)
 
 
-#: feed option: the number of the moment at which the crawler that writes the feed began
+#: feed option: the moment at which the feed's crawler began
 BEGUN = "semcrawl_begun"
-#: where this process finished feeds (paths, S3 URIs), with the numbers of these moments
+#: path or S3 URI → the moment at which this process last finished a feed there
 _finished: dict[str, int] = {}
 _moments = count(1)
 
 
 def moment() -> int:
-    """Number a moment; later ones have larger numbers."""
+    """Return the number of this moment; later moments have larger numbers."""
     return next(_moments)
 
 
 def _finished_since(place: str, feed_options: dict[str, Any]) -> bool:
-    """Whether a feed was finished there after the crawler began: it is of the same run.
+    """Whether a feed was finished at ``place`` after the crawler began, so in the same run.
 
-    Its batch or its host's file may have been finished before the one asked about was opened.
+    Another batch or host's file may have been finished before this one was opened.
     """
     return bool(_finished.get(place, 0) > feed_options.get(BEGUN, inf))
 
 
 class AtomicFileStorage:
-    """Writes under another name, and takes the final one when the feed is finished.
+    """Writes to a temporary file, and renames it when the feed is finished.
 
     Without ``overwrite`` (Scrapy's ``-o``) the new part is appended to the file. With it, the file
-    of an earlier run is replaced; the part of another crawler of the same run is kept. Of a link
-    the file that it leads to is replaced; a device or a pipe stays what it is, and gets the
-    finished feed.
+    of an earlier run is replaced, and the part of another crawler of the same run is kept. A
+    symbolic link stays and its target is replaced. A device or pipe receives the finished feed.
     """
 
     def __init__(self, uri: str, *, feed_options: dict[str, Any] | None = None) -> None:
-        """Remember the path."""
+        """Store at the local path of ``uri``."""
         self.path = local_path(uri) or Path(uri)
         self._options = feed_options or {}
         self._before: tuple[int, int] | None = None
@@ -73,7 +72,7 @@ class AtomicFileStorage:
         self._file: IO[bytes] | None = None
 
     def open(self, spider: Spider) -> IO[bytes]:
-        """Open the part file; raises ``StoreError`` when that fails."""
+        """Open the temporary file. Raises ``StoreError``."""
         asked = self.path
         try:
             self._special = is_special(self.path)
@@ -95,7 +94,7 @@ class AtomicFileStorage:
         return self._file
 
     def store(self, file: IO[bytes]) -> None:
-        """Give the part its final name."""
+        """Give the finished part its final name."""
         part = self._part
         if part is None:
             raise StoreError(f"cannot write {self.path}: it was not opened")
@@ -111,12 +110,12 @@ class AtomicFileStorage:
             now = _signature(self.path)
             is_old = now == self._before and not _finished_since(str(self.path), self._options)
             if now is not None and not (self._options.get("overwrite") and is_old):
-                self._put_behind(part)
+                self._prepend_existing(part)
             part.replace(self.path)
             _finished[str(self.path)] = moment()
 
     def discard(self) -> None:
-        """Throw the part away, after an error."""
+        """Delete the part after an error."""
         with suppress(OSError):
             if self._part is not None:
                 self._part.unlink(missing_ok=True)
@@ -124,8 +123,8 @@ class AtomicFileStorage:
             if self._file is not None:
                 self._file.close()
 
-    def _put_behind(self, part: Path) -> None:
-        """Put the content under the final name before the part's own."""
+    def _prepend_existing(self, part: Path) -> None:
+        """Prepend the existing file to the part."""
         whole = part.with_suffix(".whole")
         try:
             shutil.copyfile(self.path, whole)
@@ -141,11 +140,11 @@ class AtomicFileStorage:
 
 
 class S3Storage(S3FeedStorage):
-    """Scrapy's storage for ``s3://`` URIs, for several crawlers of one run.
+    """Scrapy's storage for ``s3://`` URIs, extended to several crawlers of one run.
 
-    The object of an earlier run is replaced, as Scrapy does. The part of another crawler of this
-    machine that was at work at the same time is kept, and the new part appended. Workers on several
-    machines need names of their own, by ``%(worker)s``.
+    The object of an earlier run is replaced, as in Scrapy. To the part of another crawler that
+    runs on this machine at the same time, the new part is appended. Workers on several machines
+    need different names: ``%(worker)s``.
     """
 
     _options: dict[str, Any]
@@ -154,7 +153,7 @@ class S3Storage(S3FeedStorage):
     def from_crawler(
         cls, crawler: Crawler, uri: str, *, feed_options: dict[str, Any] | None = None
     ) -> Self:
-        """Make the storage with the crawler's settings of S3; it needs ``boto3``."""
+        """Make the storage from the crawler's settings. It needs ``boto3``."""
         try:
             storage = super().from_crawler(crawler, uri, feed_options=feed_options)
         except NotConfigured as error:
@@ -163,7 +162,7 @@ class S3Storage(S3FeedStorage):
         return storage
 
     def open(self, spider: Spider) -> IO[bytes]:
-        """Open a temporary file; raises ``StoreError`` when the bucket cannot be reached."""
+        """Open a temporary file. Raises ``StoreError`` if the bucket cannot be reached."""
         try:
             self._before = self._etag()
         except self._errors() as error:
@@ -177,15 +176,15 @@ class S3Storage(S3FeedStorage):
             try:
                 now = self._etag()
                 if now and (now != self._before or _finished_since(place, self._options)):
-                    file = self._put_behind(file)
+                    file = self._prepend_existing(file)
                 super()._store_in_thread(file)
                 _finished[place] = moment()
             except self._errors() as error:
                 message = " ".join(str(error).split())
                 raise StoreError(f"cannot write s3://{self.bucketname}: {message}") from None
 
-    def _put_behind(self, file: IO[bytes]) -> IO[bytes]:
-        """Return a file with the content under the final name, then the new part."""
+    def _prepend_existing(self, file: IO[bytes]) -> IO[bytes]:
+        """Return a file with the existing object's content and the new part."""
         whole = tempfile.TemporaryFile(prefix="feed-")  # noqa: SIM115 - the caller closes it
         self.s3_client.download_fileobj(self.bucketname, self.keyname, whole)
         file.seek(0)
@@ -194,7 +193,7 @@ class S3Storage(S3FeedStorage):
         return whole
 
     def _etag(self) -> str:
-        """Return the mark of the object's version; empty when there is none."""
+        """Return the object's ETag; empty if there is no object."""
         from botocore.exceptions import ClientError
 
         try:
@@ -206,7 +205,7 @@ class S3Storage(S3FeedStorage):
 
     @staticmethod
     def _errors() -> tuple[type[Exception], ...]:
-        """Return the exceptions that the library raises for failing servers and buckets."""
+        """Return the exceptions that boto3 raises for failing servers and buckets."""
         from boto3.exceptions import Boto3Error
         from botocore.exceptions import BotoCoreError, ClientError
 
@@ -223,7 +222,7 @@ def _signature(path: Path) -> tuple[int, int] | None:
 
 @contextmanager
 def _directory_lock(folder: Path) -> Iterator[None]:
-    if sys.platform == "win32":  # no handles of folders there
+    if sys.platform == "win32":  # which cannot open folders
         with _machine_lock(str(folder)):
             yield
         return
@@ -237,7 +236,7 @@ def _directory_lock(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _machine_lock(name: str) -> Iterator[None]:
-    """Keep out all others of this user on this machine, threads and processes, by a name."""
+    """Hold a named lock among this user's threads and processes on this machine."""
     user = os.getuid() if hasattr(os, "getuid") else 0
     digest = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     with (Path(tempfile.gettempdir()) / f"semcrawl-{user}-{digest}.lock").open("ab") as file:

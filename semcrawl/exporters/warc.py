@@ -1,4 +1,4 @@
-"""Raw responses into WARC files (ISO 28500), as an extension that is off by default."""
+"""Writes raw responses to WARC files (ISO 28500). The extension is off by default."""
 
 from __future__ import annotations
 
@@ -28,20 +28,21 @@ from semcrawl.web.robotstags import HEADER, RobotsTags
 
 logger = logging.getLogger(__name__)
 
-#: headers that spoke of the transfer and are not true of the stored body
+#: headers about the transfer, which do not hold for the stored body
 _TRANSFER_HEADERS = (b"transfer-encoding", b"content-length")
 
 
 class WarcExtension:
-    """Writes every response as it came, with its request, to ``*.warc.gz`` in the job folder.
+    """Writes every request and raw response to ``*.warc.gz`` in the job folder.
 
-    On with ``SEMCRAWL_WARC = True``. A file is called ``….warc.gz.open`` until it is whole; each
-    record is compressed by itself, so that a crash costs at most the last one. What asks robots to
-    keep no copy is left out. Stats: ``semcrawl/warc/records``, ``/failed``, ``/left_out``.
+    ``SEMCRAWL_WARC = True`` turns it on. A file is called ``….warc.gz.open`` until it is complete.
+    Each record is compressed separately, so a crash costs at most the last one. Responses that ask
+    robots to keep no copy are left out. Stats: ``semcrawl/warc/records``, ``/failed``,
+    ``/left_out``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        """Read the settings; raises ``NotConfigured`` when the extension is off."""
+        """Read the settings. Raises ``NotConfigured`` if the extension is off."""
         if not crawler.settings.getbool("SEMCRAWL_WARC"):
             raise NotConfigured
         try:
@@ -59,7 +60,7 @@ class WarcExtension:
         self._writer: Any = None
         self._number = 0
         self._identities = FileIdentities()
-        #: where the last whole record ends
+        #: end of the last whole record
         self._end = 0
 
     @classmethod
@@ -106,10 +107,10 @@ class WarcExtension:
         self._identities = FileIdentities()
 
     def _cut(self) -> None:
-        """Cut off the half of a record that a full disk left: readers would stop there."""
+        """Cut off the partial record of a full disk, at which readers would stop."""
         if self._file is None:
             return
-        with suppress(OSError):  # its buffered data fails again, and is not wanted
+        with suppress(OSError):  # flushing its buffer fails again
             self._file.close()
         self._file = None
         try:
@@ -117,7 +118,7 @@ class WarcExtension:
             self._file = self._path.open("ab")
             self._writer = self._writer_class(self._file, gzip=True)
         except OSError as error:
-            logger.error("%s cannot be mended: %s", self._path, error)
+            logger.error("%s cannot be repaired: %s", self._path, error)
 
     def _write(self, response: Response, request: Request) -> None:
         if self._file is None:
@@ -125,24 +126,24 @@ class WarcExtension:
         writer = self._writer
         file = body_file(request.meta)
         size = len(response.body) if file is None else file.size
-        answer = writer.create_warc_record(
+        response_record = writer.create_warc_record(
             response.url,
             "response",
             payload=BytesIO(response.body) if file is None else file.stream(),
             length=size,
-            http_headers=_answer_headers(response, size, () if file is None else file.codings),
+            http_headers=_response_headers(response, size, () if file is None else file.codings),
             warc_headers_dict={"WARC-IP-Address": str(response.ip_address)}
             if response.ip_address
             else {},
         )
-        question = writer.create_warc_record(
+        request_record = writer.create_warc_record(
             request.url,
             "request",
             payload=BytesIO(request.body),
             length=len(request.body),
-            http_headers=_question_headers(request),
+            http_headers=_request_headers(request),
         )
-        writer.write_request_response_pair(question, answer)
+        writer.write_request_response_pair(request_record, response_record)
         if self._file is not None:
             self._file.flush()
             self._end = self._file.tell()
@@ -166,7 +167,7 @@ class WarcExtension:
             self._stats.inc_value(f"semcrawl/warc/{name}")
 
 
-def _answer_headers(response: Response, size: int, codings: Sequence[bytes]) -> Any:
+def _response_headers(response: Response, size: int, codings: Sequence[bytes]) -> Any:
     from warcio.statusandheaders import StatusAndHeaders
 
     reason = responses.get(response.status, "")
@@ -182,7 +183,7 @@ def _answer_headers(response: Response, size: int, codings: Sequence[bytes]) -> 
     return StatusAndHeaders(f"{response.status} {reason}".strip(), headers, protocol=protocol)
 
 
-def _question_headers(request: Request) -> Any:
+def _request_headers(request: Request) -> Any:
     from warcio.statusandheaders import StatusAndHeaders
 
     parts = urlsplit(request.url)

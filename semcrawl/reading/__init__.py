@@ -1,3 +1,3 @@
-"""Reading in processes that end when a document takes too long."""
+"""Reads documents in processes that are killed when a document takes too long."""
 
 __all__: list[str] = []

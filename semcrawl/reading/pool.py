@@ -1,7 +1,7 @@
-"""Processes for reading, which end when a document takes too long.
+"""A pool of reading processes, which are killed when a document takes too long.
 
-A thread cannot stop a parser in C or Rust: a page of one element with a million attributes, or a
-JSON-LD document of a million contexts, would hold it for hours.
+Only that stops a parser in C or Rust. An element with a million attributes, or JSON-LD with a
+million contexts, would occupy a thread for hours.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from typing import TypeVar, cast
 
 from semcrawl.rdf import Reading
 from semcrawl.rdf.sink import spool_prefix
-from semcrawl.reading import process as isolated
+from semcrawl.reading import process as worker
 from semcrawl.web.bodies import BodyFile
 
 T = TypeVar("T")
 
 
 class ReadingLost(Exception):  # noqa: N818 - an event, not an error of the program
-    """A process ended before it had read its document; the message says why."""
+    """A document was not read; the message says why."""
 
 
 @dataclass
 class _Child:
     process: subprocess.Popen[bytes]
     connection: socket.socket
-    #: files with quads that it made and that the crawl owns now
+    #: spool files that it has passed to the crawl
     delivered: set[Path] = field(default_factory=set)
 
     def close(self) -> int:
-        """End the process; return its status."""
+        """Kill the process; return its status."""
         self.connection.close()
         if self.process.poll() is None:
             self.process.kill()
@@ -46,17 +46,17 @@ class _Child:
 
 
 class ReadingProcesses:
-    """At most ``count`` processes, started when they are needed and used again."""
+    """At most ``count`` processes, started on demand and reused."""
 
     def __init__(self, count: int, seconds: float, spool_dir: Path | None = None) -> None:
-        """Give each task ``seconds`` and a little more; files of lost tasks are in ``spool_dir``.
+        """Kill a task some time after ``seconds``, the reader's own limit, which keeps its quads.
 
-        The reader's own limit comes first: the quads that it has read by then are kept.
+        The spool files of killed tasks are deleted from ``spool_dir``.
         """
         self._limit = seconds
         self._seconds = 1.1 * seconds + 1.0
         self._spool_dir = spool_dir or Path(tempfile.gettempdir())
-        self._turns = asyncio.Semaphore(count)
+        self._slots = asyncio.Semaphore(count)
         self._idle: list[_Child] = []
         self._all: list[_Child] = []
         self._closed = False
@@ -64,25 +64,25 @@ class ReadingProcesses:
     async def run(
         self, function: Callable[..., T], *arguments: object, file: BodyFile | None = None
     ) -> T:
-        """Call a function of :mod:`semcrawl.reading.process` with ``arguments`` in a process.
+        """Call a function of :mod:`semcrawl.reading.process` in a process.
 
-        Before them come, with ``file``, its descriptor and its size; where no open file can be sent
-        its content is, to ``read_copied_file``. Raises :class:`ReadingLost`.
+        With a ``file``, its descriptor and size precede ``arguments``. Where a process cannot be
+        given open files, ``read_copied_file`` gets the content. Raises :class:`ReadingLost`.
         """
-        async with self._turns:
+        async with self._slots:
             return await asyncio.to_thread(self._call, function, arguments, file)
 
     def call(self, function: Callable[..., T], *arguments: object) -> T:
-        """Call an importable function in a process, from a thread that may wait for it.
+        """Call an importable function in a process, and block until it returns.
 
-        For one thread at a time. Raises :class:`ReadingLost`.
+        One thread at a time may call it. Raises :class:`ReadingLost`.
         """
         return self._call(function, arguments, None)
 
     def close(self) -> None:
-        """End all processes; their present tasks are lost."""
+        """Kill all processes; their tasks are lost."""
         self._closed = True
-        for child in tuple(self._all):  # (threads take theirs out)
+        for child in tuple(self._all):  # waiting threads remove theirs
             child.process.kill()
         while self._idle:
             self._idle.pop().close()
@@ -91,17 +91,17 @@ class ReadingProcesses:
         self, function: Callable[..., T], arguments: tuple[object, ...], file: BodyFile | None
     ) -> T:
         descriptor = None
-        if file is not None and isolated.SENDS_FILES:
+        if file is not None and worker.SENDS_FILES:
             descriptor, arguments = file.fileno(), (file.size, *arguments)
         elif file is not None:
-            function = cast(Callable[..., T], isolated.read_copied_file)
+            function = cast(Callable[..., T], worker.read_copied_file)
             arguments = (file.stream().read(), *arguments)
-        task: isolated.Task = (self._seconds, function, arguments)
+        task: worker.Task = (self._seconds, function, arguments)
         child = self._take(task, descriptor)
         try:
-            if not isolated.HAS_ALARMS:
+            if not worker.HAS_ALARMS:
                 child.connection.settimeout(self._seconds)
-            (good, result), _ = isolated.receive(child.connection)
+            (good, result), _ = worker.receive(child.connection)
         except (EOFError, OSError):
             raise ReadingLost(self._reason(child)) from None
         if isinstance(result, Reading) and result.spool is not None:
@@ -111,17 +111,17 @@ class ReadingProcesses:
             raise ReadingLost(str(result))
         return cast(T, result)
 
-    def _take(self, task: isolated.Task, descriptor: int | None) -> _Child:
+    def _take(self, task: worker.Task, descriptor: int | None) -> _Child:
         """Give a task to an idle process, or to a new one."""
         while not self._closed:
             used = bool(self._idle)
             child = self._idle.pop() if used else self._start()
             try:
-                isolated.send(child.connection, task, descriptor)
+                worker.send(child.connection, task, descriptor)
             except OSError:
                 self._end(child)
                 if not used and not self._closed:
-                    raise ReadingLost("no process for reading can be started") from None
+                    raise ReadingLost("no reading process can be started") from None
             else:
                 return child
         raise ReadingLost("the crawl is at its end")
@@ -131,7 +131,7 @@ class ReadingProcesses:
         path = os.pathsep.join(folder for folder in sys.path if folder)
         with theirs:
             process = subprocess.Popen(  # noqa: S603 - our own module
-                [sys.executable, "-m", isolated.__name__, str(theirs.fileno())],
+                [sys.executable, "-m", worker.__name__, str(theirs.fileno())],
                 pass_fds=() if sys.platform == "win32" else (theirs.fileno(),),
                 stdin=subprocess.PIPE if sys.platform == "win32" else subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -143,12 +143,12 @@ class ReadingProcesses:
                     description.write(theirs.share(process.pid))
         child = _Child(process, ours)
         self._all.append(child)
-        if self._closed:  # by now
+        if self._closed:  # meanwhile
             process.kill()
         return child
 
     def _end(self, child: _Child) -> int:
-        """Clear away after a process; return its status."""
+        """End a process and delete its spool files; return its status."""
         status = child.close()
         self._all.remove(child)
         for path in self._spool_dir.glob(f"{spool_prefix(child.process.pid)}*"):
@@ -157,7 +157,7 @@ class ReadingProcesses:
         return status
 
     def _reason(self, child: _Child) -> str:
-        late = not isolated.HAS_ALARMS and child.process.poll() is None
+        late = not worker.HAS_ALARMS and child.process.poll() is None
         try:
             status = 0 if late else child.process.wait(self._seconds)
         except subprocess.TimeoutExpired:
@@ -165,7 +165,7 @@ class ReadingProcesses:
         self._end(child)
         if self._closed:
             return "the crawl is at its end"
-        if late or (isolated.HAS_ALARMS and status == -signal.SIGALRM):
+        if late or (worker.HAS_ALARMS and status == -signal.SIGALRM):
             return f"not finished after {self._limit:g} seconds"
         name = signal.Signals(-status).name if status < 0 else f"status {status}"
         return f"the process that read it ended: {name}"

@@ -1,9 +1,8 @@
 """The process that reads documents which may take too long: ``python -m semcrawl.reading.process``.
 
-It takes one task after the other from the socket whose number is its argument (on Windows: which
-its standard input describes). Before each task it sets an alarm that ends it, where the system has
-alarms: nothing else stops a parser in C or Rust that hangs. It ends with the crawl, which closes
-its end of the socket.
+It takes tasks from the socket whose number is its argument; on Windows its standard input describes
+the socket. Where the system has alarms, each task has one that kills the process: nothing else
+stops a hanging parser in C or Rust. The process ends when the crawl closes its end of the socket.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from semcrawl.rdf import Reading, ReadOptions, read_embedded
 from semcrawl.web.bodies import BodyStream
 
 _LENGTH = 8
-#: whether a process can be given a file that is open, and be ended by an alarm (not on Windows)
+#: whether a process can receive open files and be killed by an alarm; not so on Windows
 SENDS_FILES = hasattr(socket, "recv_fds")
 HAS_ALARMS = hasattr(signal, "setitimer")
-#: a year; no system refuses an alarm of this
+#: longest alarm in seconds: a year, which every system accepts
 _LONGEST = 3.2e7
 
 #: seconds, a function of this module, its arguments
@@ -32,7 +31,7 @@ Task = tuple[float, Callable[..., Any], tuple[Any, ...]]
 
 
 def read_shared_file(descriptor: int, size: int, read: Callable[[IO[bytes]], Reading]) -> Reading:
-    """Call ``read`` with a file that the crawl has open."""
+    """Call ``read`` with an open file of the crawl."""
     with open(descriptor, "rb") as file:
         return read(cast(IO[bytes], BodyStream(file.fileno(), _SharedFile(size))))
 
@@ -44,12 +43,12 @@ def read_page(
     options: ReadOptions,
     contexts: Mapping[str, bytes] | None = None,
 ) -> Reading:
-    """Read the data in a page."""
+    """Read the data embedded in a page."""
     return read_embedded(body, url, content_type, options, contexts=contexts)
 
 
 def read_copied_file(data: bytes, read: Callable[[IO[bytes]], Reading]) -> Reading:
-    """Call ``read`` with a file whose content the crawl sends."""
+    """Call ``read`` with a temporary file that holds ``data``."""
     with tempfile.TemporaryFile() as file:
         file.write(data)
         file.seek(0)
@@ -62,7 +61,7 @@ class _SharedFile:
 
 
 def send(connection: socket.socket, message: Any, descriptor: int | None = None) -> None:
-    """Send an object, and an open file with it."""
+    """Send an object, and maybe an open file."""
     data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     length = len(data).to_bytes(_LENGTH, "big")
     if descriptor is None:
@@ -73,7 +72,7 @@ def send(connection: socket.socket, message: Any, descriptor: int | None = None)
 
 
 def receive(connection: socket.socket) -> tuple[Any, list[int]]:
-    """Return the next object and the open files that came with it.
+    """Return the next object and its open files.
 
     Raises ``EOFError`` when the other end is closed. Both ends are the crawl's own processes.
     """
@@ -99,7 +98,7 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
 
 
 def serve(connection: socket.socket) -> None:
-    """Do tasks until the other end is closed."""
+    """Run tasks until the other end closes."""
     while True:
         try:
             task, descriptors = receive(connection)
@@ -121,7 +120,7 @@ def _set_alarm(seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the crawl decides when to end
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the crawl ends this process
     if HAS_ALARMS:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
     if sys.platform == "win32":

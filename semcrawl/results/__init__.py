@@ -1,4 +1,4 @@
-"""A finished or running job opened again: what it found, who has it, and questions to all of it.
+"""Opens the job folder of a finished or running crawl, to read and query its results.
 
 >>> from semcrawl import results
 >>> with results.open("out") as job:  # doctest: +SKIP
@@ -19,10 +19,10 @@ __all__ = ["open"]
 def open(folder: str | Path) -> Job:
     """Open a job folder; close it with :meth:`Job.close`, or use it in a ``with`` block.
 
-    Folders of several machines are made one first, by ``semcrawl merge`` or
-    :func:`semcrawl.results.mergedjobs.merge_jobs`. Raises ``UsageError`` for a folder that holds
-    no job, and ``StoreError`` for a database that is damaged or of a newer version.
+    ``semcrawl merge`` or :func:`semcrawl.results.mergedjobs.merge_jobs` merges the folders of
+    several machines first. Raises ``UsageError`` for a folder that is no job folder, and
+    ``StoreError`` for a database that is damaged or of a newer version.
     """
-    from semcrawl.results.job import Job  # a process that only runs a query needs no database
+    from semcrawl.results.job import Job  # the query process needs no database
 
     return Job(Path(folder))

@@ -1,4 +1,4 @@
-"""Tables of a job as data frames of pandas (``semcrawl[frames]``)."""
+"""Returns tables of a job as pandas data frames (``semcrawl[frames]``)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from semcrawl.results.job import Job
 
-#: columns that hold seconds since the epoch
+#: columns in seconds since the epoch
 _TIMES = ("started_at", "fetched_at", "first_seen_at", "last_seen_at", "gone_at")
 _TERMS: Any = (
     select(Document.url, Document.format, Term.kind, Term.iri, TermUse.count)
@@ -26,7 +26,7 @@ _TERMS: Any = (
     .where(Document.gone_at.is_(None))
     .order_by(Document.id)
 )
-#: name → query, and whether the ledger of pages is asked, too
+#: name → query, and whether it also reads the ledger of embedded data
 FRAMES: dict[str, tuple[Select[Any], bool]] = {
     "records": (select(Fetch.__table__).order_by(Fetch.id), False),
     "documents": (
@@ -38,7 +38,7 @@ FRAMES: dict[str, tuple[Select[Any], bool]] = {
 
 
 def frame_of(job: Job, name: str) -> pd.DataFrame:
-    """Return a table of the job, its times as UTC."""
+    """Return a table of the job, with times in UTC."""
     if name not in FRAMES:
         raise UsageError(f"there is no frame {name}; there are {', '.join(FRAMES)}")
     try:

@@ -1,4 +1,4 @@
-"""Images of several job folders made into one: each once, with all its places."""
+"""Merges the images of several job folders: each image once, with all its places."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from semcrawl.images.placelearning import learn_places
 from semcrawl.images.schema import IMAGES_DB, THUMBNAILS, key_of, open_images
 
 _Row = TypeVar("_Row")
-#: rows, and images with their thumbnails, that are in memory at a time
+#: rows, and images with thumbnails, that are in memory at a time
 _ROWS, _IMAGES = 1000, 100
-#: stands for the image of an address that was not fetched, or may give one yet
+#: default for addresses that were not fetched or may still give an image
 _UNKNOWN = 0
 
 
 def merge_images(folders: Sequence[Path], out: Path, options: ImageOptions) -> int:
-    """Merge the images of job folders into that of ``out``; return how many there are.
+    """Merge the images of job folders into ``out``; return their number.
 
-    Of an address and of a page that several folders know, the one that was seen last counts; an
-    address that gave an image counts before one that gave none. Copies and near copies become one
-    image, as in a crawl. Raises ``StoreError``, ``OSError`` and SQLAlchemy's errors.
+    Of an address or a page in several folders the latest version is kept, but an address with an
+    image wins over one without. Copies and near copies become one image, as in a crawl. Raises
+    ``StoreError``, ``OSError`` and SQLAlchemy's errors.
     """
     sources = [folder for folder in folders if (folder / IMAGES_DB).is_file()]
     if not sources:
@@ -85,7 +85,7 @@ def merge_images(folders: Sequence[Path], out: Path, options: ImageOptions) -> i
 
 
 def _latest(connections: Sequence[Connection], times: Select[Any]) -> dict[int, int]:
-    """Return which of the databases knows each thing best: one that has it, and saw it last."""
+    """Return by key the database to copy from: one that has an image if any, and the latest."""
     best: dict[int, tuple[bool, float, int]] = {}
     for number, connection in enumerate(connections):
         for key, has, time in connection.execute(times):
@@ -97,7 +97,7 @@ def _latest(connections: Sequence[Connection], times: Select[Any]) -> dict[int, 
 def _fetched(
     connection: Connection, folder: Path, number: int, seen: Mapping[int, int]
 ) -> Iterator[FetchedImage | RedirectedImage]:
-    """Yield the addresses of one folder that count, the originals of images before their copies."""
+    """Yield the addresses to copy from one folder, originals of images before their copies."""
     own = (
         *(IMAGE.c.media_type, IMAGE.c.frames, IMAGE.c.perceptual_hash, IMAGE.c.miniature),
         *(IMAGE.c.bytes, IMAGE.c.grey_thumbnail, IMAGE.c.colour_thumbnail),
@@ -133,7 +133,7 @@ def _fetched(
 def _copy_pages(
     source: Connection, target: Connection, number: int, read: Mapping[int, int]
 ) -> None:
-    """Copy domains, pages, visits, links and queries; what other folders know better stays."""
+    """Copy domains, scores, visits and queries, and pages and links whose source this is."""
     for table in (DOMAIN, SCORE, VISIT):
         _put(source, target, table)
     for batch in _batches(_rows(source, PAGE), _ROWS):
@@ -169,13 +169,13 @@ def _copy_places(
     read: Mapping[int, int],
     images: Mapping[int, int | None],
 ) -> None:
-    """Copy the places of the pages that count, and their texts."""
+    """Copy the places and texts of the pages of which this is the source."""
     taken: set[int] = set()
     places = (
         row
         for row in _rows(source, PLACE)
         if read.get(row["page_id"]) == number
-        # (an address that is known to give no image has no places)
+        # an address known to give no image has no places
         and images.get(row["address_id"], _UNKNOWN) is not None
     )
     for batch in _batches(places, _ROWS):
@@ -210,4 +210,4 @@ def _thumbnail(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        return b""  # (somebody removed it: the image is known all the same)
+        return b""  # the image counts without its thumbnail

@@ -1,4 +1,4 @@
-"""Quads as rdflib has them."""
+"""Converts quads to an rdflib dataset."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
 
 
 def dataset_of(quads: Iterator[ox.Quad]) -> rdflib.Dataset:
-    """Put the quads into an ``rdflib.Dataset`` whose default graph is the union of all."""
+    """Return the quads as an ``rdflib.Dataset`` whose default graph is the union of all graphs."""
     dataset = rdflib.Dataset(default_union=True)
     graphs: dict[Any, rdflib.Graph] = {}
 
@@ -26,13 +26,13 @@ def dataset_of(quads: Iterator[ox.Quad]) -> rdflib.Dataset:
     dataset.addN(
         (node(q.subject), node(q.predicate), node(q.object), graph(q.graph_name))
         for q in quads
-        if not isinstance(q.object, ox.Triple)  # which rdflib does not know
+        if not isinstance(q.object, ox.Triple)  # rdflib has no triple terms
     )
     return dataset
 
 
 def node(term: Any) -> Any:
-    """Return a term of pyoxigraph as rdflib's."""
+    """Convert a term from pyoxigraph to rdflib."""
     if isinstance(term, ox.NamedNode):
         return rdflib.URIRef(term.value)
     if isinstance(term, ox.BlankNode):
@@ -42,5 +42,5 @@ def node(term: Any) -> Any:
     datatype = term.datatype.value
     if datatype == rdflib.XSD.string.toPython():
         return rdflib.Literal(term.value)
-    # as the document has it, and not as rdflib would write it
+    # keep the document's lexical form
     return rdflib.Literal(term.value, datatype=rdflib.URIRef(datatype), normalize=False)

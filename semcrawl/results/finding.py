@@ -1,4 +1,4 @@
-"""Which documents use a class or a property."""
+"""Finds the documents that use a class or a property."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from semcrawl.metadata.termindex import CLASS, PROPERTY
 from semcrawl.rdf.shortnames import expand, local_name, other_scheme, shorten
 from semcrawl.results.quadsource import store_errors
 
-#: terms of a crawl that are looked through for near names, and those that one word may mean
+#: terms of a crawl that are searched by local name, and those that one word may match
 _MOST_NAMES, _MOST_MEANT = 100_000, 1000
 _NEAR = 3
 
 
 @dataclass(frozen=True, slots=True)
 class FoundTerm:
-    """A class or a property that was asked for, with its use."""
+    """A class or property that matches, with its use."""
 
     iri: str
-    name: str  #: short, where its prefix is known
+    name: str  #: ``prefix:name``, or the IRI
     kind: str  #: ``class`` or ``property``
     documents: int
     statements: int
@@ -33,7 +33,7 @@ class FoundTerm:
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
-    """A document that uses such terms."""
+    """A document that uses matching terms."""
 
     url: str
     format: str
@@ -42,44 +42,44 @@ class FoundDocument:
 
 @dataclass
 class Found:
-    """The documents that use a term."""
+    """The result of a search: matching terms and the documents that use them."""
 
     asked: str
     terms: list[FoundTerm] = field(default_factory=list)
-    #: those with the most such statements first
+    #: most statements first
     documents: list[FoundDocument] = field(default_factory=list)
-    #: how many there are in all
+    #: number of documents, without the limit
     total: int = 0
-    #: documents with more terms than their index holds: some of them may have been missed
+    #: documents with more terms than the index keeps, which the search may have missed
     incomplete: int = 0
-    #: names like the one that was asked for, where nothing was found
+    #: similar names, if nothing matches
     near: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it in the form of ``find --json``."""
+        """Return the result as ``find --json`` prints it."""
         return asdict(self)
 
 
 def find_term(engines: Sequence[Engine], asked: str, limit: int | None = None) -> Found:
-    """Look a term up in ledgers: ``prefix:name``, an IRI, a namespace, or a bare word.
+    """Look up a term in ledgers: ``prefix:name``, an IRI, a namespace, or a bare word.
 
-    A prefix alone, and an IRI that ends with ``#`` or ``/``, mean all terms of the namespace; a
-    bare word means any term of this name. http and https are one. ``limit`` documents are named at
-    most. Raises ``UsageError`` for an unknown prefix and ``StoreError``.
+    A prefix alone and an IRI that ends with ``#`` or ``/`` match all terms of the namespace; a bare
+    word matches local names. http and https are the same. Returns at most ``limit`` documents.
+    Raises ``UsageError`` for an unknown prefix, and ``StoreError``.
     """
     iri = expand(asked)
     found = Found(asked)
     terms: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for engine in engines:
         with store_errors(engine.url.database), engine.connect() as connection:
-            meant = _meant(connection, asked, iri)
-            for kind, name, documents, statements in connection.execute(_uses_of(meant)):
+            matches = _matches(connection, asked, iri)
+            for kind, name, documents, statements in connection.execute(_uses_of(matches)):
                 terms[kind, name].update(documents=documents, statements=int(statements))
-            found.documents += _documents(connection, meant, limit)
-            found.total += connection.scalar(_number_of(meant)) or 0
+            found.documents += _documents(connection, matches, limit)
+            found.total += connection.scalar(_number_of(matches)) or 0
             found.incomplete += connection.scalar(_INCOMPLETE) or 0
             if not terms:
-                found.near += _near(connection, asked)
+                found.near += _similar(connection, asked)
     found.terms = [
         FoundTerm(name, shorten(name), kind, uses["documents"], uses["statements"])
         for (kind, name), uses in terms.items()
@@ -97,8 +97,8 @@ _INCOMPLETE = (
 )
 
 
-def _meant(connection: Connection, asked: str, iri: str) -> ColumnElement[bool]:
-    """Return the condition that a term of the table is one of those asked for."""
+def _matches(connection: Connection, asked: str, iri: str) -> ColumnElement[bool]:
+    """Return the condition that a row of the table ``term`` matches."""
     if not iri:
         word = asked.casefold()
         names = (n for n, name in _all_terms(connection) if local_name(name).casefold() == word)
@@ -115,25 +115,25 @@ def _all_terms(connection: Connection) -> Iterator[tuple[int, str]]:
         yield row.id, row.iri
 
 
-def _uses_of(meant: ColumnElement[bool]) -> Any:
+def _uses_of(matches: ColumnElement[bool]) -> Any:
     return (
         select(Term.kind, Term.iri, func.count(), func.sum(TermUse.count))
         .join(TermUse, TermUse.term_id == Term.id)
         .join(Document, Document.id == TermUse.document_id)
-        .where(meant, _LIVE)
+        .where(matches, _LIVE)
         .group_by(Term.id, Term.kind, Term.iri)
     )
 
 
 def _documents(
-    connection: Connection, meant: ColumnElement[bool], limit: int | None
+    connection: Connection, matches: ColumnElement[bool], limit: int | None
 ) -> Iterator[FoundDocument]:
     statements = func.sum(TermUse.count)
     query = (
         select(Document.url, Document.format, statements)
         .join(TermUse, TermUse.document_id == Document.id)
         .join(Term, Term.id == TermUse.term_id)
-        .where(meant, _LIVE)
+        .where(matches, _LIVE)
         .group_by(Document.id, Document.url, Document.format)
         .order_by(statements.desc(), Document.id)
         .limit(limit)
@@ -142,22 +142,22 @@ def _documents(
         yield FoundDocument(url, syntax, int(count))
 
 
-def _number_of(meant: ColumnElement[bool]) -> Any:
+def _number_of(matches: ColumnElement[bool]) -> Any:
     return (
         select(func.count(func.distinct(TermUse.document_id)))
         .join(Term, Term.id == TermUse.term_id)
         .join(Document, Document.id == TermUse.document_id)
-        .where(meant, _LIVE)
+        .where(matches, _LIVE)
     )
 
 
-def _near(connection: Connection, asked: str) -> list[str]:
-    """Return short names of terms of the crawl that are spelled like the one asked for."""
+def _similar(connection: Connection, asked: str) -> list[str]:
+    """Return short names of terms of the crawl that are spelled like ``asked``."""
     names: dict[str, list[str]] = {}
     for _, iri in _all_terms(connection):
         names.setdefault(local_name(iri).casefold(), []).append(shorten(iri))
     word = asked.strip("<>").casefold()
     tail = local_name(word) or word
     close = [name for each in get_close_matches(tail, names, cutoff=0.75) for name in names[each]]
-    # those of the same vocabulary, and spelled most alike, first
+    # comparing with prefixes puts terms of the same vocabulary first
     return sorted(close, key=lambda name: -SequenceMatcher(None, name, asked).ratio())[:_NEAR]

@@ -1,4 +1,4 @@
-"""A job folder as an object: documents, records, quads, and what is made of them."""
+"""Gives access to a job folder: documents, records, quads, index, profile, queries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from semcrawl.results.quadsource import QuadSource, store_errors
 from semcrawl.results.querystore import held_store
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS
 
-#: documents that are indexed in one transaction, which keeps a crawl waiting
+#: documents indexed in one transaction, which blocks a running crawl
 _BATCH = 200
 _WAITING = (
     Document.gone_at.is_(None),
@@ -41,9 +41,9 @@ _ROWS = 1000
 
 
 class Job:
-    """The results of a crawl, also of one that is under way.
+    """The results of a finished or running crawl.
 
-    Its methods raise ``StoreError`` for what cannot be read.
+    Methods raise ``StoreError`` for what cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -54,7 +54,7 @@ class Job:
         if not (folder / CRAWL_DB).is_file():
             raise UsageError(f"{folder} is no job folder: it holds no {CRAWL_DB}")
         self._exit = ExitStack()
-        #: the quads of RDF documents, then those embedded in pages, if there are any
+        #: quads of RDF documents, then those embedded in pages
         self.sources: list[QuadSource] = []
         for name, ledger in ((QUADS_FILE, CRAWL_DB), (EMBEDDED_FILE, EMBEDDED_LEDGER)):
             if (folder / ledger).is_file():
@@ -63,7 +63,7 @@ class Job:
                 self.sources.append(source)
 
     def __repr__(self) -> str:
-        """Show the folder."""
+        """Return ``Job('FOLDER')``."""
         return f"Job({str(self.folder)!r})"
 
     def __enter__(self) -> Self:
@@ -75,17 +75,17 @@ class Job:
         self.close()
 
     def close(self) -> None:
-        """Close its databases."""
+        """Close the databases."""
         self._exit.close()
 
     def records(self) -> Iterator[Fetch]:
-        """Yield a row for each attempt, as they ended (columns: see ``semcrawl.items``)."""
+        """Yield a row for each attempt, in order of their ends (columns: ``semcrawl.items``)."""
         yield from self._rows(self.sources[0], Fetch)
 
     def documents(self, *, gone: bool = False) -> Iterator[Document]:
         """Yield a row for each RDF document, then for each page with data (format ``embedded``).
 
-        Those that a re-visit found gone are among them if asked for.
+        With ``gone``, also those that a re-visit found gone.
         """
         for source in self.sources:
             for document in self._rows(source, Document):
@@ -93,43 +93,43 @@ class Job:
                     yield document
 
     def quads(self) -> Iterator[pyoxigraph.Quad]:
-        """Yield every quad, those embedded in pages last; graph names as the documents state."""
+        """Yield every quad, those embedded in pages last, with the documents' graph names."""
         for source in self.sources:
             with source.snapshot() as snapshot:
-                for place in snapshot.places():
-                    for lines in snapshot.lines(place):
+                for span in snapshot.spans():
+                    for lines in snapshot.lines(span):
                         yield from pyoxigraph.parse(lines, pyoxigraph.RdfFormat.N_QUADS)
 
     def dataset(self) -> rdflib.Dataset:
-        """Return all quads as an ``rdflib.Dataset`` in memory, some 1 KB each.
+        """Return all quads as an ``rdflib.Dataset``, which takes some 1 KB of memory a quad.
 
-        Its default graph is the union of all.
+        The default graph is the union of all graphs.
         """
-        from semcrawl.results._rdflibdata import dataset_of  # loading rdflib takes a while
+        from semcrawl.results._rdflibdata import dataset_of  # importing rdflib is slow
 
         return dataset_of(self.quads())
 
     def find(self, term: str, limit: int | None = None) -> Found:
-        """Return who uses a class or a property; see :func:`find_term`."""
+        """Return the documents that use a class or a property; see :func:`find_term`."""
         self.index()
         return find_term([source.engine for source in self.sources], term, limit)
 
     def index(self, starting: Callable[[int], None] = lambda documents: None) -> None:
-        """Index documents that were crawled without; ``starting`` is called with their number."""
+        """Index the documents that are not indexed; see :func:`index_documents`."""
         for source in self.sources:
             index_documents(source, SEMCRAWL_INDEXED_TERMS, starting)
 
     def profile(self) -> Profile:
-        """Return what the quads consist of, counted in one pass over them."""
+        """Return figures about the quads, counted in one pass."""
         return profile_of(self.sources)
 
     def query(
         self, sparql: str
     ) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean | pyoxigraph.QueryTriples:
-        """Answer a SPARQL query over the union of all graphs; common prefixes are known.
+        """Answer a SPARQL query over the union of all graphs; common prefixes are declared.
 
-        There is no time limit (``semcrawl query`` has one). Raises ``UsageError`` for a query that
-        is wrong, or wants to ask other servers.
+        It has no time limit, unlike ``semcrawl query``. Raises ``UsageError`` for an invalid query
+        and for ``SERVICE``.
         """
         from semcrawl.results.queryprocess import evaluate
 
@@ -137,9 +137,9 @@ class Job:
             return evaluate(str(store), sparql)
 
     def frame(self, name: str) -> pd.DataFrame:
-        """Return ``records``, ``documents`` or ``terms`` as a data frame of pandas.
+        """Return ``records``, ``documents`` or ``terms`` as a pandas data frame.
 
-        Raises ``UsageError`` for another name, and where pandas is not installed.
+        Raises ``UsageError`` for another name, and without pandas.
         """
         from semcrawl.results._frames import frame_of
 
@@ -154,10 +154,10 @@ class Job:
 def index_documents(
     source: QuadSource, limit: int, starting: Callable[[int], None] = lambda documents: None
 ) -> None:
-    """Index the documents that are not yet, each with ``limit`` terms at most.
+    """Index the documents that are not indexed, each with at most ``limit`` terms.
 
-    ``starting`` is called with their number, if any. Raises ``StoreError`` where there are some
-    and the ledger cannot be written.
+    Calls ``starting`` with their number if there are any. Raises ``StoreError`` if the ledger
+    cannot be written then.
     """
     with store_errors(source.ledger), source.engine.connect() as connection:
         waiting = connection.scalar(select(func.count()).select_from(Document).where(*_WAITING))
@@ -165,8 +165,8 @@ def index_documents(
         return
     if not source.is_writable:
         raise StoreError(
-            f"{waiting:,} documents of {source.path} are not indexed, and {source.ledger} may not "
-            "be written: copy the folder; `semcrawl query` needs no index"
+            f"{waiting:,} documents of {source.path} are not indexed, and {source.ledger} is "
+            "read-only: copy the folder, or use `semcrawl query`, which needs no index"
         )
     starting(waiting)
     while _index_some(source, limit):
@@ -174,12 +174,12 @@ def index_documents(
 
 
 def _index_some(source: QuadSource, limit: int) -> bool:
-    """Index a batch; return whether there was any."""
+    """Index a batch; return whether there was one."""
     with store_errors(source.path), source.change() as snapshot:
         counters: dict[int, TermCounter] = {}
-        for place in list(islice(snapshot.places(unindexed=True), _BATCH)):
-            counter = counters[place.id] = TermCounter(limit)
-            for lines in snapshot.lines(place):
+        for span in list(islice(snapshot.spans(unindexed=True), _BATCH)):
+            counter = counters[span.id] = TermCounter(limit)
+            for lines in snapshot.lines(span):
                 counter.add(lines)
         write_terms(snapshot.connection, counters)
         for complete in (True, False):

@@ -1,8 +1,7 @@
-"""Several job folders made into one: each document once, every record, one index.
+"""Merges job folders: each document once, every record, one index.
 
-Of a document that several folders hold, the one that was seen last counts. Its bytes are copied as
-they are: blank nodes are named after their document's address, so that two workers write the same.
-The folder appears under its name when it is whole.
+The latest version of a document is copied byte for byte: blank node labels depend on the document's
+address only, so two workers write the same lines. The folder gets its name when it is complete.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ from semcrawl.pipelines.pagestore import PAGES_FILE, PAGES_LEDGER
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
 from semcrawl.results._mergedimages import merge_images
 from semcrawl.results.job import Job
-from semcrawl.results.quadsource import Place, QuadSource, Snapshot, store_errors
+from semcrawl.results.quadsource import QuadSource, Snapshot, Span, store_errors
 
 #: files of quads, each with its ledger
 KINDS = ((QUADS_FILE, CRAWL_DB), (EMBEDDED_FILE, EMBEDDED_LEDGER), (PAGES_FILE, PAGES_LEDGER))
-#: rows that are inserted together
+#: rows per insert
 _ROWS = 1000
 
 _DOCUMENT = cast("Table", Document.__table__)
@@ -50,7 +49,7 @@ class Merged:
     """The numbers of a merged folder."""
 
     documents: int = 0
-    #: documents that more than one folder holds
+    #: documents in more than one folder
     in_several: int = 0
     quads: int = 0
     records: int = 0
@@ -58,8 +57,8 @@ class Merged:
 
 
 @dataclass(slots=True)
-class _Known:
-    """A document over all folders: which one's counts, and what the visits add up to."""
+class _Version:
+    """The folder with a document's latest version, and the figures of all its versions."""
 
     source: int
     last_seen_at: float
@@ -70,19 +69,18 @@ class _Known:
 
 
 def merge_jobs(folders: Sequence[Path], out: Path, images: ImageOptions | None = None) -> Merged:
-    """Merge job folders into the new folder ``out``; they stay as they are.
+    """Merge job folders into the new folder ``out``; they stay unchanged.
 
-    ``images`` says which images are copies of each other, and which are logos.
-
-    Raises ``UsageError`` for what is no job folder or no place for a new one, and ``StoreError``
-    for what cannot be read or written.
+    ``images`` defines copies and logos. Raises ``UsageError`` for a folder that is no job folder
+    and for an ``out`` that is not new or empty, and ``StoreError`` for what cannot be read or
+    written.
     """
     for folder in folders:
-        Job(folder).close()  # raises where it is none
+        Job(folder).close()  # raises UsageError
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise UsageError("a folder is named twice")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out} is there already: give a new folder")
+        raise UsageError(f"{out} exists already: give a new folder")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=".semcrawl-merge-", dir=out.parent))
@@ -102,7 +100,7 @@ def merge_jobs(folders: Sequence[Path], out: Path, images: ImageOptions | None =
 def _merged(folders: Sequence[Path], part: Path, images: ImageOptions) -> Merged:
     merged = Merged()
     for name, ledger in KINDS:
-        # (a job without pages has no ledger of theirs)
+        # a job without embedded data has no ledger of it
         there = [folder for folder in folders if (folder / ledger).is_file()]
         if there:
             _merge_quads(there, part, name, ledger, merged)
@@ -115,16 +113,16 @@ def _merged(folders: Sequence[Path], part: Path, images: ImageOptions) -> Merged
     return merged
 
 
-def chosen(snapshots: Sequence[Snapshot]) -> dict[bytes, _Known]:
-    """Return which snapshot's version of each document counts, by the key of its address."""
-    known: dict[bytes, _Known] = {}
+def latest_versions(snapshots: Sequence[Snapshot]) -> dict[bytes, _Version]:
+    """Return the latest version of each document by the key of its address."""
+    known: dict[bytes, _Version] = {}
     columns = (
         Document.url_key, Document.last_seen_at, Document.first_seen_at, Document.visits,
         Document.changes,
     )  # fmt: skip
     for number, snapshot in enumerate(snapshots):
         for key, last, first, visits, changes in snapshot.connection.execute(select(*columns)):
-            before = known.setdefault(bytes.fromhex(key), _Known(number, last, first, 0, 0, 0))
+            before = known.setdefault(bytes.fromhex(key), _Version(number, last, first, 0, 0, 0))
             before.folders += 1
             before.visits += visits
             before.changes += changes
@@ -137,7 +135,7 @@ def chosen(snapshots: Sequence[Snapshot]) -> dict[bytes, _Known]:
 def snapshots_of(
     stack: ExitStack, folders: Sequence[Path], name: str, ledger: str
 ) -> list[Snapshot]:
-    """Open a file of quads of several folders, each as it is at one moment."""
+    """Open snapshots of the same file in several folders."""
     found = []
     for folder in folders:
         source = QuadSource(folder, name, ledger)
@@ -152,11 +150,11 @@ def _merge_quads(
     with ExitStack() as stack:
         snapshots = snapshots_of(stack, folders, name, ledger)
         with store_errors(ledger):
-            known = chosen(snapshots)
+            known = latest_versions(snapshots)
         engine = stack.enter_context(opened(crawl_db_url(part, ledger)))
         with (part / name).open("wb") as file, engine.begin() as connection:
             for number, snapshot in enumerate(snapshots):
-                rows = _chosen_rows(snapshot, number, known, file)
+                rows = _rows_of_latest(snapshot, number, known, file)
                 while batch := list(islice(rows, _ROWS)):
                     first = merged.documents + 1
                     for revision, row in enumerate(batch, first):
@@ -168,31 +166,31 @@ def _merge_quads(
         merged.in_several += sum(one.folders > 1 for one in known.values())
 
 
-def _chosen_rows(
-    snapshot: Snapshot, number: int, known: dict[bytes, _Known], file: BinaryIO
+def _rows_of_latest(
+    snapshot: Snapshot, number: int, known: dict[bytes, _Version], file: BinaryIO
 ) -> Iterator[dict[str, Any]]:
-    """Copy the lines of the documents that count; yield their rows."""
+    """Copy the lines of the documents whose latest version is here; yield their rows."""
     query = select(_DOCUMENT).order_by(Document.offset, Document.length)
     for found in snapshot.connection.execution_options(yield_per=_ROWS).execute(query):
         row = dict(found._mapping)
         one = known[bytes.fromhex(row["url_key"])]
         if one.source != number:
             continue
-        place = Place(*(row[name] for name in ("id", "url", "offset", "length", "quads", "format")))
+        span = Span(*(row[name] for name in ("id", "url", "offset", "length", "quads", "format")))
         row["offset"] = file.tell()
         if row["gone_at"] is None:
-            for lines in snapshot.lines(place):
+            for lines in snapshot.lines(span):
                 file.write(lines)
         row["length"] = file.tell() - row["offset"]
         row["visits"], row["changes"] = one.visits, one.changes
         row["first_seen_at"] = one.first_seen_at
         del row["id"]
-        row["terms_complete"] = None  # it is indexed anew
+        row["terms_complete"] = None  # not indexed yet
         yield row
 
 
 def _copy_contributions(
-    snapshot: Snapshot, number: int, known: dict[bytes, _Known], connection: Connection
+    snapshot: Snapshot, number: int, known: dict[bytes, _Version], connection: Connection
 ) -> None:
     query = select(Contribution.document_key, Contribution.graph_key, Contribution.graph)
     rows = (
@@ -205,9 +203,9 @@ def _copy_contributions(
 
 
 def _merge_records(folders: Sequence[Path], part: Path, merged: Merged) -> None:
-    """Copy the records in the order in which the attempts ended.
+    """Copy the records in order of the attempts' ends.
 
-    An attempt that a second worker made again, as the first one was killed, has one record.
+    An attempt that a second worker repeated after the first was killed keeps one record.
     """
     with ExitStack() as stack:
         streams = []
@@ -232,16 +230,16 @@ def _merge_records(folders: Sequence[Path], part: Path, merged: Merged) -> None:
 
 
 def _merge_files(folders: Sequence[Path], part: Path) -> None:
-    """Take over kept files, with one index, and recorded responses."""
+    """Copy or link kept files, with one index, and WARC files."""
     lines: list[tuple[float, bytes]] = []
     for folder in folders:
         for path in sorted((folder / FILES_FOLDER).glob("*")):
             if path.name == INDEX_FILE:
                 lines += [(_time_of(line), line) for line in path.read_bytes().splitlines()]
             elif path.is_file():
-                _take(path, part / FILES_FOLDER / path.name)
+                _link_or_copy(path, part / FILES_FOLDER / path.name)
         for path in sorted(folder.glob("*.warc.gz")):
-            _take(path, part / path.name)
+            _link_or_copy(path, part / path.name)
     if lines:
         lines.sort(key=lambda pair: pair[0])
         (part / FILES_FOLDER).mkdir(exist_ok=True)
@@ -249,10 +247,10 @@ def _merge_files(folders: Sequence[Path], part: Path) -> None:
         (part / FILES_FOLDER / INDEX_FILE).write_bytes(b"".join(line + b"\n" for line in unique))
 
 
-def _take(path: Path, target: Path) -> None:
-    """Take over a file that nobody changes: by a second name where that can be, else as a copy."""
+def _link_or_copy(path: Path, target: Path) -> None:
+    """Add a file that never changes: as a hard link if possible, else as a copy."""
     if target.exists():
-        return  # (named by its content, or by its process)
+        return  # names depend on the content or the process: it is the same file
     target.parent.mkdir(exist_ok=True)
     try:
         os.link(path, target)

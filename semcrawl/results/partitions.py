@@ -1,11 +1,10 @@
-"""Job folders as a data set of Parquet files, which Spark, DuckDB and Polars read as one.
+"""Writes job folders as a partitioned Parquet data set, which Spark, DuckDB and Polars read.
 
-Tables ``quads``, ``documents`` and ``records``, each cut by job and by day (UTC)::
+It has the tables ``quads``, ``documents`` and ``records``, partitioned by job and day (UTC)::
 
     TABLE/job=NAME/date=2026-11-24/part-00000.parquet
 
-A job writes its own parts alone, each whole or not at all, so that the jobs of many machines may
-share a folder.
+A job writes only its own parts, each atomically, so jobs of many machines may share a data set.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ from semcrawl.metadata.database import CRAWL_DB, opened, readable_db_url
 from semcrawl.metadata.models import Document, Fetch
 from semcrawl.metadata.parquet import arrow_schema, check_parquet
 from semcrawl.results.job import Job
-from semcrawl.results.mergedjobs import KINDS, chosen, snapshots_of
-from semcrawl.results.quadsource import Place, Snapshot, store_errors
+from semcrawl.results.mergedjobs import KINDS, latest_versions, snapshots_of
+from semcrawl.results.quadsource import Snapshot, Span, store_errors
 
-#: rows that are written together, and rows of a file
+#: rows per row group, and per file
 _GROUP = 100_000
 _LARGEST = 5_000_000
-#: files that are written at a time
+#: open files at a time
 _OPEN = 30
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-#: columns of the ledger that speak of ``quads.nq``
+#: columns of the ledger that only concern its own file
 _OF_FILE = ("id", "url_key", "offset", "length", "revision", "terms_complete")
 _DOCUMENT, _FETCH = cast("Table", Document.__table__), cast("Table", Fetch.__table__)
 #: columns of ``quads``; ``object_type`` is iri, blank, literal or triple
@@ -46,32 +45,32 @@ QUAD_COLUMNS = (
 
 
 def job_names(folders: Sequence[Path], name: str = "") -> list[str]:
-    """Return the names of jobs in a data set: of their folders, or the one that is given.
+    """Return the names of jobs in a data set: those of their folders, or the given one.
 
-    Raises ``UsageError`` for names that do not serve, or are not different.
+    Raises ``UsageError`` for invalid or equal names.
     """
     names = [name] if name else [folder.resolve().name for folder in folders]
     for each in names:
         if not _NAME.fullmatch(each):
-            raise UsageError(f"{each!r} is no name for a part of a data set: give --job NAME")
+            raise UsageError(f"{each!r} cannot name a part of a data set: give --job NAME")
     if len(set(names)) < len(folders):
         raise UsageError(
-            "each folder needs a name of its own in a data set: "
+            "each folder needs its own name in a data set: "
             f"{', '.join(sorted(names))} (rename one, or write one at a time with --job NAME)"
         )
     return names
 
 
 def write_partitions(folders: Sequence[Path], names: Sequence[str], out: Path) -> dict[str, int]:
-    """Write job folders into the data set ``out``, in place of what it had of them.
+    """Write job folders into the data set ``out``, and replace their former parts.
 
-    Of a document that several of them hold, the one seen last counts. Returns the rows of each
-    table. Raises ``UsageError`` for what is no job folder and without pyarrow, ``StoreError`` for
-    what cannot be read or written.
+    Only the latest version of a document is written. Returns the number of rows of each table.
+    Raises ``UsageError`` for a folder that is no job folder and without pyarrow, and ``StoreError``
+    for what cannot be read or written.
     """
     check_parquet()
     for folder in folders:
-        Job(folder).close()  # raises where it is none
+        Job(folder).close()  # raises UsageError
     tables = {
         "quads": _quad_schema(),
         "documents": arrow_schema(_DOCUMENT, without=_OF_FILE),
@@ -108,7 +107,7 @@ def _write_quads(
     with ExitStack() as stack:
         snapshots = snapshots_of(stack, [folder for folder, _ in there], file, ledger)
         with store_errors(ledger):
-            known = chosen(snapshots)
+            known = latest_versions(snapshots)
             for number, (snapshot, (_, name)) in enumerate(zip(snapshots, there, strict=True)):
                 query = select(_DOCUMENT).order_by(Document.offset)
                 for row in snapshot.connection.execution_options(yield_per=1000).execute(query):
@@ -131,8 +130,8 @@ def _write_records(folder: Path, part: _Parts) -> None:
 
 
 def _quads(snapshot: Snapshot, row: Any) -> Iterator[dict[str, Any]]:
-    place = Place(row.id, row.url, row.offset, row.length, row.quads, row.format)
-    for lines in snapshot.lines(place):
+    span = Span(row.id, row.url, row.offset, row.length, row.quads, row.format)
+    for lines in snapshot.lines(span):
         for quad in ox.parse(lines, ox.RdfFormat.N_QUADS, lenient=True):
             yield {**_object(quad.object), **_names(quad), "document": row.url}
 
@@ -147,7 +146,7 @@ def _names(quad: ox.Quad) -> dict[str, str | None]:
 
 
 def _name(term: Any) -> str:
-    """Return an IRI as it is, a blank node with its ``_:``, anything else as N-Triples."""
+    """Return an IRI without brackets, any other term as N-Triples."""
     return term.value if isinstance(term, ox.NamedNode) else str(term)
 
 
@@ -176,7 +175,7 @@ def _day(moment: float) -> str:
 
 @dataclass
 class _Day:
-    """The part files of one day, of which one is being written."""
+    """The part files of one day, of which one may be open."""
 
     files: int = 0
     rows: int = 0
@@ -186,7 +185,7 @@ class _Day:
 
 
 class _Parts:
-    """The part files of one job in one table. Files take their names when they are whole."""
+    """Writes the part files of one job in one table. A file gets its name when it is complete."""
 
     def __init__(self, folder: Path, schema: Any) -> None:
         self.rows = 0
@@ -207,7 +206,7 @@ class _Parts:
                 day.stack.__exit__(kind, error, trace)
 
     def add(self, name: str, row: dict[str, Any]) -> None:
-        """Write a row of a day."""
+        """Add a row to the day ``name``."""
         day = self._days.setdefault(name, _Day())
         day.waiting.append(row)
         self.rows += 1
@@ -218,7 +217,7 @@ class _Parts:
                 day.writer = None
 
     def remove_former(self) -> None:
-        """Delete the parts of an earlier time that were not written again."""
+        """Delete the parts of an earlier run that this one did not replace."""
         for path in self._folder.glob("date=*/*.parquet"):
             if path not in self._written:
                 path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The profile of a job as one page that needs nothing beside itself: no network, no scripts."""
+"""Renders the profile of a job as one self-contained page, without scripts."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from semcrawl.results.profiling import Profile, Use
 from semcrawl.terminal.printable import printable
 
 _WIDTH, _LEFT, _RIGHT, _NODE = 800, 250, 550, 10
-#: height of all flows together (for each of them, and at most), of a gap between two names, and of
-#: the thinnest ribbon
+#: height per flow, of all flows at most, of the gap between two names, of the thinnest ribbon
 _TALL_EACH, _TALL, _GAP, _THIN = 30, 260, 22, 1.5
 _COLOURS = 10
 _LONGEST = 30
 
-#: rows that a table shows at once, and all that it has
+#: rows of a table that show unfolded, and rows at most
 _FIRST, _MOST = 12, 300
-#: links of the chart
+#: links in the chart
 _RIBBONS = 18
 
 
 def profile_page(profile: Profile, name: str) -> str:
-    """Make the page; ``name`` is the job's."""
+    """Return the page of the job called ``name``."""
     template = Template(files("semcrawl.results").joinpath("profile.html").read_text("utf-8"))
     return template.substitute(title=f"{_text(name)}: profile", body=_body(profile, name))
 
@@ -48,8 +47,8 @@ def _body(profile: Profile, name: str) -> str:
         "</div>",
         _links(profile),
         f"<footer>Made by semcrawl {escape(__version__)}. Statements of a vocabulary are those "
-        "with a property or a class of it. A statement links two hosts when its object is an "
-        "address of another host than its document’s; classes do not count."
+        "with one of its properties or classes. A statement links two hosts when its object is an "
+        "address on another host than its document’s; classes do not count."
         + (" Rare terms and links are left out." if profile.is_cut else "")
         + "</footer>",
     ]
@@ -71,7 +70,7 @@ def _tiles(profile: Profile) -> str:
 
 
 def _objects(profile: Profile) -> str:
-    """One bar of what the objects of statements are."""
+    """Return a bar of the kinds of objects."""
     total = sum(profile.objects.values())
     bars, keys, at = [], [], 0.0
     for number, (name, count) in enumerate(profile.objects.items()):
@@ -97,7 +96,7 @@ def _objects(profile: Profile) -> str:
 
 
 def _section(title: str, name: str, uses: Sequence[Use], colour: int) -> str:
-    """A table whose rows have bars; long ones are folded."""
+    """Return a table with bars in its rows; the end of a long one is folded."""
     if not uses:
         return ""
     most = max(use.statements for use in uses) or 1
@@ -144,7 +143,7 @@ def _links(profile: Profile) -> str:
     those = f"; the {len(shown)} most frequent" if len(shown) < len(profile.links) else ""
     return (
         '<section><h2>Links between hosts</h2><p class="note">From the hosts of documents (left) '
-        f'to those that they speak of (right){those}.</p><div class="scroll">{chart}</div>'
+        f'to the hosts of their objects (right){those}.</p><div class="scroll">{chart}</div>'
         f"{_table('link', rows[:_FIRST])}"
         + _folded(f"{len(rows) - _FIRST:,} more", _table("link", rows[_FIRST:]), rows)
         + "</section>"
@@ -161,7 +160,7 @@ def _text(text: str) -> str:
 
 
 def flow_chart(flows: Sequence[tuple[str, str, int]]) -> str:
-    """Draw flows (from, to, how much), each column in the order of its largest."""
+    """Draw flows (source, target, amount); each column lists the largest names first."""
     total = sum(amount for _, _, amount in flows) or 1
     all_tall = min(_TALL_EACH * len(flows), _TALL)
     tall = {flow: max(all_tall * flow[2] / total, _THIN) for flow in flows}
@@ -192,7 +191,7 @@ def flow_chart(flows: Sequence[tuple[str, str, int]]) -> str:
 
 
 def _stacked(heights: Mapping[str, float]) -> tuple[dict[str, float], float]:
-    """Return where each name begins, the largest first, and where the last ends."""
+    """Return the vertical position of each name, the largest first, and the end of the last."""
     places, at = {}, 12.0
     for name in sorted(heights, key=lambda name: (-heights[name], name)):
         places[name] = at

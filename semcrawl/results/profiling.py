@@ -1,7 +1,7 @@
-"""A profile of the quads of a job: vocabularies, terms, languages, datatypes, links.
+"""Profiles the quads of a job: vocabularies, terms, languages, datatypes, links between hosts.
 
-Counted in one pass over the lines, without parsing them, in bounded memory: of every kind of thing
-the most frequent :data:`MOST` are kept.
+One pass over the lines counts them without a parser. Memory is bounded: of each kind only the most
+frequent entries, up to :data:`MOST`, are kept.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any
 
 from semcrawl.rdf.shortnames import namespace_of, shorten
 from semcrawl.rdf.terms import RDF, XSD
-from semcrawl.results.quadsource import Place, QuadSource, Snapshot
+from semcrawl.results.quadsource import QuadSource, Snapshot, Span
 from semcrawl.web.hosts import netloc_of
 
-#: distinct things of a kind that are kept, at least half of them
+#: entries kept per kind; above it, the rarer half is dropped
 MOST = 50_000
 _TYPE = f"<{RDF}type>".encode()
-#: a whole line: predicate; first sign of the object; class; host of another IRI; language; datatype
+#: a line: predicate; first byte of the object; class; host of another IRI; language; datatype
 _LINE = re.compile(
     rb"\S+ (<[^>]*>) (?=(<<|.))"
     rb"(?:(?<=" + _TYPE + rb" )(<(?!<)[^>]*>)"
@@ -33,16 +33,16 @@ _LINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How much something is used."""
+    """How often an entry occurs."""
 
-    name: str  #: IRI, language tag, or host
+    name: str  #: IRI, language tag, host or format
     documents: int
     statements: int
 
 
 @dataclass(frozen=True, slots=True)
 class HostLink:
-    """Statements in documents of one host about things of another."""
+    """Statements of one host's documents whose objects are IRIs of another host."""
 
     source: str
     target: str
@@ -52,15 +52,15 @@ class HostLink:
 
 @dataclass
 class Profile:
-    """The figures of a job; every list has the most used first."""
+    """The figures of a job; in every list the most frequent come first."""
 
     documents: int = 0  #: RDF documents
-    pages: int = 0  #: pages with data in them
+    pages: int = 0  #: pages with embedded data
     statements: int = 0
     bytes: int = 0  #: of N-Quads
-    #: statements by what their object is: ``IRI``, ``literal``, ``blank node``, ``triple``
+    #: statements by kind of object: ``IRI``, ``literal``, ``blank node``, ``triple``
     objects: dict[str, int] = field(default_factory=dict)
-    #: whether rare things were left out
+    #: whether rare entries were dropped
     is_cut: bool = False
     hosts: list[Use] = field(default_factory=list)
     formats: list[Use] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Profile:
     links: list[HostLink] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it in the form of ``profile --json``."""
+        """Return the profile as ``profile --json`` prints it."""
         found = asdict(self)
         for name in ("vocabularies", "classes", "properties", "datatypes"):
             for use in found[name]:
@@ -81,17 +81,17 @@ class Profile:
 
 
 def profile_of(sources: Sequence[QuadSource], most: int = MOST) -> Profile:
-    """Count; raises ``StoreError`` for what cannot be read."""
-    counting = _Counting(most)
+    """Return the profile of the sources. Raises ``StoreError``."""
+    builder = _ProfileBuilder(most)
     for number, source in enumerate(sources):
         with source.snapshot() as snapshot:
-            for place in snapshot.places():
-                counting.add(snapshot, place, is_page=number > 0)
-    return counting.profile()
+            for span in snapshot.spans():
+                builder.add(snapshot, span, is_page=number > 0)
+    return builder.profile()
 
 
 class _Tally:
-    """Documents and statements by key, the most frequent keys."""
+    """Counts documents and statements of the most frequent keys."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -100,7 +100,7 @@ class _Tally:
         self.is_cut = False
 
     def add(self, counts: Counter[Any]) -> None:
-        """Take in the counts of a document."""
+        """Add the counts of a document."""
         self._statements.update(counts)
         self._documents.update(counts.keys())
         if len(self._statements) > self._most:
@@ -110,12 +110,12 @@ class _Tally:
             self._documents = Counter({key: self._documents[key] for key, _ in kept})
 
     def ranked(self) -> Iterable[tuple[Any, int, int]]:
-        """Return keys with documents and statements, the most frequent first."""
+        """Return keys with documents and statements, most statements first."""
         pairs = sorted(self._statements.items(), key=lambda pair: (-pair[1], pair[0]))
         return ((key, self._documents[key], count) for key, count in pairs)
 
     def uses(self) -> list[Use]:
-        """Return them, named by the keys."""
+        """Return the counts with the keys as names."""
         return [Use(str(key), *figures) for key, *figures in self.ranked()]
 
 
@@ -123,8 +123,8 @@ _KINDS = ("hosts", "formats", "vocabularies", "classes", "properties", "language
 _OBJECTS = {b"<": "IRI", b'"': "literal", b"_": "blank node", b"<<": "triple"}
 
 
-class _Counting:
-    """A profile under way."""
+class _ProfileBuilder:
+    """Builds a profile."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -132,33 +132,33 @@ class _Counting:
         self._tallies = {name: _Tally(most) for name in (*_KINDS, "links")}
         self._objects: Counter[str] = Counter()
 
-    def add(self, snapshot: Snapshot, place: Place, *, is_page: bool) -> None:
-        """Take in a document."""
-        host = netloc_of(place.url)
+    def add(self, snapshot: Snapshot, span: Span, *, is_page: bool) -> None:
+        """Count a document."""
+        host = netloc_of(span.url)
         counts: dict[str, Counter[Any]] = {name: Counter() for name in self._tallies}
         statements = 0
-        for lines in snapshot.lines(place):
-            # (the loop sees each distinct combination once)
+        for lines in snapshot.lines(span):
+            # the loop handles each distinct combination once
             for match, count in Counter(_LINE.findall(lines)).items():
                 statements += count
                 self._count(counts, match, count, host)
             if any(len(each) > self._most for each in counts.values()):
-                self._merge(counts)  # (of a document as large as this each part counts as one)
-        counts["hosts"][host] = counts["formats"][place.format] = statements
+                self._merge(counts)  # the parts of so large a document count as documents
+        counts["hosts"][host] = counts["formats"][span.format] = statements
         self._merge(counts)
         profile = self._profile
         profile.pages += is_page
         profile.documents += not is_page
         profile.statements += statements
-        profile.bytes += place.length
+        profile.bytes += span.length
 
     def _count(
         self, counts: dict[str, Counter[Any]], match: tuple[bytes, ...], count: int, host: str
     ) -> None:
-        predicate, sign, kind, target, language, datatype = match
+        predicate, first, kind, target, language, datatype = match
         counts["properties"][_iri(predicate)] += count
         counts["vocabularies"][_namespace(predicate)] += count
-        self._objects[_OBJECTS[sign]] += count
+        self._objects[_OBJECTS[first]] += count
         if kind:
             counts["classes"][_iri(kind)] += count
             if (namespace := _namespace(kind)) != _namespace(predicate):
@@ -169,7 +169,7 @@ class _Counting:
         elif language:
             counts["languages"][language.decode().lower()] += count
             counts["datatypes"][f"{RDF}langString"] += count
-        elif sign == b'"':
+        elif first == b'"':
             counts["datatypes"][_iri(datatype) if datatype else f"{XSD}string"] += count
 
     def _merge(self, counts: dict[str, Counter[Any]]) -> None:
@@ -178,7 +178,7 @@ class _Counting:
             each.clear()
 
     def profile(self) -> Profile:
-        """Return the figures."""
+        """Return the profile of all documents added."""
         profile = self._profile
         for name in _KINDS:
             setattr(profile, name, self._tallies[name].uses())

@@ -1,4 +1,4 @@
-"""The quads of a job folder, document by document, as the ledger has them at one moment."""
+"""Reads the quads of a job folder, document by document, from a consistent snapshot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROWS = 1000
 
 @contextmanager
 def store_errors(what: object) -> Iterator[None]:
-    """Turn what goes wrong with a file or a database into a ``StoreError`` of one line."""
+    """Turn errors of files and databases into a ``StoreError`` of one line."""
     try:
         yield
     except SQLAlchemyError as error:
@@ -36,15 +36,15 @@ def store_errors(what: object) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Tells by comparison whether documents came, changed or went."""
+    """Figures that differ when documents were added, changed or removed."""
 
     documents: int
     revision: int
     changes: int
 
 
-class Place(NamedTuple):
-    """Where the lines of a document are."""
+class Span(NamedTuple):
+    """The lines of a document in the file of quads."""
 
     id: int
     url: str
@@ -55,13 +55,13 @@ class Place(NamedTuple):
 
 
 class QuadSource:
-    """A file of quads in a job folder, and the database that lists whose lines they are.
+    """A file of quads in a job folder, and its ledger, which assigns the lines to documents.
 
-    A crawl may be writing both. All methods raise ``StoreError`` for what cannot be read.
+    A crawl may be writing both. Methods raise ``StoreError`` for what cannot be read.
     """
 
     def __init__(self, folder: Path, name: str, ledger: str) -> None:
-        """Open the ledger; an older version's is brought up to date."""
+        """Open the ledger, and upgrade an older version's."""
         self.path = folder / name
         self.ledger = folder / ledger
         self.engine = connect(readable_db_url(folder, ledger))
@@ -69,25 +69,25 @@ class QuadSource:
 
     @property
     def is_writable(self) -> bool:
-        """Whether the ledger may be written."""
+        """Whether the ledger can be written."""
         return self.engine.url.query.get("mode") != "ro"
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """Give documents and lines that belong together, whatever a crawl does meanwhile."""
+        """Open a snapshot that stays consistent while a crawl writes."""
         reading = self.engine.execution_options(read_only=True)
         with ExitStack() as stack:
             with store_errors(self.path), self._without_writers():
-                # the first look begins the snapshot, while no compaction can be under way
-                snapshot = self._look(stack.enter_context(reading.connect()))
+                # the first query begins the snapshot; the lock keeps compactions out
+                snapshot = self._open_snapshot(stack.enter_context(reading.connect()))
                 stack.callback(snapshot.close)
             yield snapshot
 
     @contextmanager
     def change(self) -> Iterator[Snapshot]:
-        """Give the same within a transaction that may change the ledger; writers wait."""
+        """Open a snapshot in a transaction that may change the ledger; writers wait."""
         with self._without_writers(), self.engine.begin() as connection:
-            snapshot = self._look(connection)
+            snapshot = self._open_snapshot(connection)
             try:
                 yield snapshot
             finally:
@@ -99,14 +99,14 @@ class QuadSource:
 
     @contextmanager
     def _without_writers(self) -> Iterator[None]:
-        if not self.is_writable:  # where nothing can be written nobody writes
+        if not self.is_writable:  # then nobody writes
             yield
             return
         with self._lock_path.open("ab") as file:
             lock(file, shared=True)
             yield
 
-    def _look(self, connection: Connection) -> Snapshot:
+    def _open_snapshot(self, connection: Connection) -> Snapshot:
         live = Document.gone_at.is_(None)
         end, documents, revision, changes = connection.execute(
             select(
@@ -118,13 +118,13 @@ class QuadSource:
         ).one()
         state = State(int(documents), int(revision or 0), int(changes or 0))
         path = current_file(self.path, int(end or 0))
-        # (a database that was copied without its file has documents all the same)
+        # without documents the file may be missing
         file = path.open("rb") if end or path.exists() else None
         return Snapshot(self.path, connection, file, state)
 
 
 class Snapshot:
-    """The documents that are not gone, and their lines."""
+    """The live documents and their lines at one moment."""
 
     def __init__(
         self, path: Path, connection: Connection, file: IO[bytes] | None, state: State
@@ -135,10 +135,10 @@ class Snapshot:
         self._file = file
         self.state = state
 
-    def places(self, *, unindexed: bool = False, newer_than: int = 0) -> Iterator[Place]:
-        """Yield the documents that have lines, in the order of the file.
+    def spans(self, *, unindexed: bool = False, newer_than: int = 0) -> Iterator[Span]:
+        """Yield the documents with lines, in the order of the file.
 
-        ``unindexed``: those alone that were not looked at for terms; ``newer_than``: those with a
+        ``unindexed`` restricts them to those without indexed terms, ``newer_than`` to those of a
         higher revision.
         """
         query = (
@@ -160,11 +160,11 @@ class Snapshot:
         with store_errors(self._path):
             rows = self.connection.execution_options(yield_per=_ROWS).execute(query)
             for row in rows:
-                yield Place(*row)
+                yield Span(*row)
 
-    def lines(self, place: Place) -> Iterator[bytes]:
-        """Yield the lines of a document in pieces of whole ones."""
-        return whole_lines(self._pieces(place.offset, place.length))
+    def lines(self, span: Span) -> Iterator[bytes]:
+        """Yield the lines of a document in pieces of whole lines."""
+        return whole_lines(self._pieces(span.offset, span.length))
 
     def _pieces(self, offset: int, length: int) -> Iterator[bytes]:
         if self._file is None:
@@ -175,8 +175,8 @@ class Snapshot:
                 piece = self._file.read(min(_PIECE, length))
                 if not piece:
                     raise StoreError(
-                        f"{self._path} was cut: lines of documents are missing; `semcrawl harvest` "
-                        "on the folder finds out which, and with --revisit fetches them again"
+                        f"{self._path} is truncated: lines of documents are missing. `semcrawl "
+                        "harvest` on the folder finds them; --revisit fetches them again"
                     )
                 yield piece
                 offset += len(piece)

@@ -1,8 +1,8 @@
-"""Queries to the store of a job: ``python -m semcrawl.results.queryprocess`` answers one.
+"""Answers a query in a process: ``python -m semcrawl.results.queryprocess``.
 
-In a process of its own, as nothing else ends a query that takes too long. It reads a
-:class:`Question` as JSON from standard input, and writes a line of JSON that says what comes, then
-the answer.
+Only killing its process stops a query that takes too long. The process reads a :class:`Question` as
+JSON from standard input, and writes a line of JSON with the kind of answer or an error, then the
+answer.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ SOLUTIONS = {
     "csv": QueryResultsFormat.CSV,
     "tsv": QueryResultsFormat.TSV,
 }
-#: triples that the prefixes of Turtle are taken from
+#: triples that are searched for the prefixes of Turtle
 _LOOKED_THROUGH = 10_000
 TRIPLES = {"ttl": RdfFormat.TURTLE, "nt": RdfFormat.N_TRIPLES}
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query, the folder of the store, and the format of the answer; empty: the usual one."""
+    """A query, the folder of the store, and the format of the answer; empty: the default."""
 
     store: str
     query: str
@@ -54,9 +54,9 @@ class Question:
 
 
 def evaluate(store: str, query: str) -> QuerySolutions | QueryBoolean | QueryTriples:
-    """Ask a store, whose default graph is the union of all. Raises ``UsageError``."""
+    """Run a query on a store, whose default graph is the union. Raises ``UsageError``."""
     if calls_service(query):
-        raise UsageError("a query with SERVICE would ask other servers, which it may not")
+        raise UsageError("SERVICE is not allowed: a query may not call other servers")
     try:
         return Store.read_only(store).query(query, prefixes=PREFIXES)
     except SyntaxError as error:
@@ -66,7 +66,7 @@ def evaluate(store: str, query: str) -> QuerySolutions | QueryBoolean | QueryTri
 
 
 def answer(question: Question, out: BinaryIO) -> None:
-    """Write what comes as a line of JSON, then the answer."""
+    """Write the kind of the answer as a line of JSON, then the answer."""
     try:
         result = evaluate(question.store, question.query)
         kind, formats = _kind(result)
@@ -87,7 +87,7 @@ def answer(question: Question, out: BinaryIO) -> None:
 
 
 def _prefixes_in(triples: Iterable[Triple]) -> dict[str, str]:
-    """Return the prefixes that these triples have a use for."""
+    """Return the prefixes whose namespaces the triples use."""
     nodes = {term.value for triple in triples for term in triple if isinstance(term, NamedNode)}
     used = {namespace_of(iri) for iri in nodes}
     return {name: iri for name, iri in PREFIXES.items() if iri in used}
@@ -103,18 +103,20 @@ def _kind(result: QuerySolutions | QueryBoolean | QueryTriples) -> tuple[str, li
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer: a table, yes or no, or triples; and its bytes."""
+    """An answer: its kind (a table, yes or no, triples) and its bytes."""
 
     kind: str
     stream: IO[bytes]
 
 
 @contextmanager
-def asked(store: Path, query: str, answer_format: str, seconds: float | None) -> Iterator[Answer]:
-    """Ask a store; the answer is to be read within the context.
+def query_answer(
+    store: Path, query: str, answer_format: str, seconds: float | None
+) -> Iterator[Answer]:
+    """Run a query in a process; read the answer within the context.
 
-    Raises ``UsageError`` for a query that is wrong, and ``SemcrawlError`` for one that takes more
-    than so many seconds or fails.
+    Raises ``UsageError`` for an invalid query, and ``SemcrawlError`` for one that fails or takes
+    more than ``seconds``.
     """
     process = subprocess.Popen(
         [sys.executable, "-m", "semcrawl.results.queryprocess"],
@@ -130,7 +132,7 @@ def asked(store: Path, query: str, answer_format: str, seconds: float | None) ->
 
     timer = Timer(seconds, end) if seconds else None
     if process.stdin is None or process.stdout is None or process.stderr is None:
-        raise SemcrawlError("the query could not be asked")  # (there are pipes to all of them)
+        raise SemcrawlError("the query could not be asked")  # never: all are pipes
     try:
         if timer is not None:
             timer.daemon = True
@@ -162,7 +164,7 @@ def asked(store: Path, query: str, answer_format: str, seconds: float | None) ->
         process.kill()
         process.wait()
         for pipe in (process.stdin, process.stdout, process.stderr):
-            with suppress(OSError):  # what it did not take any more
+            with suppress(OSError):  # unsent input
                 pipe.close()
 
 
@@ -171,6 +173,6 @@ if __name__ == "__main__":
         answer(Question(**json.load(sys.stdin)), sys.stdout.buffer)
         sys.stdout.flush()
     except BrokenPipeError:
-        sys.stderr.close()  # who asked has seen enough
+        sys.stderr.close()  # the caller stopped reading
     except (OSError, RuntimeError, ValueError) as error:
         sys.exit(" ".join(str(error).split()))

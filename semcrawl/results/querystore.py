@@ -1,4 +1,4 @@
-"""The quads of a job in a store that can be queried, kept in the job folder as a cache."""
+"""Loads the quads of a job into a store for queries, cached in the job folder."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from pyoxigraph import RdfFormat, Store
 
 from semcrawl.errors import StoreError
 from semcrawl.machine.filelocks import lock
-from semcrawl.results.quadsource import Place, QuadSource, Snapshot, State
+from semcrawl.results.quadsource import QuadSource, Snapshot, Span, State
 
-#: folder in the job folder; may be removed at any time
+#: cache in the job folder; may be deleted at any time
 CACHE = "query"
 _STATE = "state.json"
-#: bytes of lines that are loaded at once
+#: bytes of lines loaded at once
 _PORTION = 32_000_000
-#: a whole line: subject, predicate and object, then the graph
+#: a line; group 1 is the triple
 _LINE = re.compile(
     rb"(\S+ \S+ (?:<(?!<)[^>]*>|_:\S+|<<\(.*\)>>"
     rb'|"[^"\\]*(?:\\.[^"\\]*)*"(?:@[A-Za-z0-9-]+|\^\^<[^>]*>)?))'
     rb"(?: (?:<[^>]*>|_:\S+))? \.\n"
 )
 
-#: called with the bytes that were read into the store, and all bytes
+#: called with the bytes loaded so far and the total
 Progress = Callable[[int, int], None]
 
 
@@ -39,11 +39,11 @@ Progress = Callable[[int, int], None]
 def held_store(
     folder: Path, sources: Sequence[QuadSource], progress: Progress = lambda done, whole: None
 ) -> Iterator[Path]:
-    """Give the folder of a store that holds what the sources hold now.
+    """Yield the folder of a store with the present quads of the sources.
 
-    Documents that came are added to it; when some changed or went it is made anew. Until the
-    context ends no other process changes it. A job folder that may not be written has a store that
-    lasts as long as the context. Raises ``StoreError``.
+    New documents are added; after changes or removals the store is rebuilt. No other process
+    changes it within the context. A read-only job folder gets a temporary store. Raises
+    ``StoreError``.
     """
     cache = folder / CACHE
     if not os.access(cache if cache.exists() else folder, os.W_OK):
@@ -73,7 +73,7 @@ def _up_to_date(cache: Path, sources: Sequence[QuadSource], progress: Progress) 
                 return store
             if not all(_only_grew(state, states.get(name)) for name, state in known.items()):
                 known = {}
-            # without a note the store counts as broken: a process may be killed here
+            # without its state file the store counts as broken, should the process be killed
             note.unlink(missing_ok=True)
             if not known:
                 shutil.rmtree(store, ignore_errors=True)
@@ -83,10 +83,10 @@ def _up_to_date(cache: Path, sources: Sequence[QuadSource], progress: Progress) 
             target = Store(str(store))
             for name, snapshot in snapshots.items():
                 newer_than = known[name].revision if name in known else 0
-                for places in _portions(snapshot.places(newer_than=newer_than)):
-                    lines = cast("IO[bytes]", _Lines(snapshot, places))
+                for spans in _portions(snapshot.spans(newer_than=newer_than)):
+                    lines = cast("IO[bytes]", _Lines(snapshot, spans))
                     target.bulk_load(lines, RdfFormat.N_QUADS, lenient=True)
-                    done += sum(place.length for place in places)
+                    done += sum(span.length for span in spans)
                     progress(done, whole)
             target.flush()
             del target
@@ -100,7 +100,7 @@ def _up_to_date(cache: Path, sources: Sequence[QuadSource], progress: Progress) 
 
 
 def _known(note: Path) -> dict[str, State]:
-    """Return what the store holds, by file; nothing where that is not sure."""
+    """Return the state of each file in the store; nothing if it is uncertain."""
     try:
         content = json.loads(note.read_text(encoding="utf-8"))
         return {name: State(*values) for name, values in content.items()}
@@ -112,16 +112,16 @@ def _only_grew(before: State, now: State | None) -> bool:
     return now is not None and before.changes == now.changes and before.documents <= now.documents
 
 
-def _portions(places: Iterable[Place]) -> Iterator[list[Place]]:
-    """Cut documents into portions that are loaded at once: memory grows with these.
+def _portions(spans: Iterable[Span]) -> Iterator[list[Span]]:
+    """Group documents into portions to load at once; memory grows with their size.
 
-    A document is in one, as blank nodes get new names with each.
+    No document is split, as each load renames blank nodes.
     """
-    portion: list[Place] = []
+    portion: list[Span] = []
     size = 0
-    for place in places:
-        portion.append(place)
-        size += place.length
+    for span in spans:
+        portion.append(span)
+        size += span.length
         if size >= _PORTION:
             yield portion
             portion, size = [], 0
@@ -130,17 +130,17 @@ def _portions(places: Iterable[Place]) -> Iterator[list[Place]]:
 
 
 class _Lines:
-    """The lines of a snapshot as a file to read, each with its graph and without.
+    """A file of a snapshot's lines, each with and without its graph name.
 
-    So the default graph is the union as a set: what several documents say is there once. (A store
-    that joins graphs while it answers would count it several times.)
+    So the default graph is the union as a set: a statement of several documents is in it once. A
+    union made at query time would count it several times.
     """
 
-    def __init__(self, snapshot: Snapshot, places: Sequence[Place]) -> None:
+    def __init__(self, snapshot: Snapshot, spans: Sequence[Span]) -> None:
         self._pieces = (
             each
-            for place in places
-            for lines in snapshot.lines(place)
+            for span in spans
+            for lines in snapshot.lines(span)
             for each in (lines, _LINE.sub(rb"\1 .\n", lines))
         )
         self._held = b""

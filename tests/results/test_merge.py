@@ -130,7 +130,7 @@ def test_wrong_folders_get_one_line_and_nothing_is_written(job, tmp_path, semcra
         ((job, job, "--out", tmp_path / "all"), "twice"),
         ((job, tmp_path / "none", "--out", tmp_path / "all"), "there is no folder"),
         ((job, tmp_path / "full", "--out", tmp_path / "all"), "no job folder"),
-        ((job, "--out", tmp_path / "full"), "there already"),
+        ((job, "--out", tmp_path / "full"), "exists already"),
     ):
         done = semcrawl("merge", *arguments)
         assert done.code == 2
@@ -192,8 +192,8 @@ def test_wrong_data_sets_get_one_line(job, tmp_path, semcrawl):
         ((), "give the job folders"),
         ((job,), "--out"),
         ((job, tmp_path, "--job", "x", "--out", tmp_path / "set"), "one folder"),
-        ((job, "--job", "a/b", "--out", tmp_path / "set"), "no name"),
-        ((job, job, "--out", tmp_path / "set"), "a name of its own"),
+        ((job, "--job", "a/b", "--out", tmp_path / "set"), "cannot name"),
+        ((job, job, "--out", tmp_path / "set"), "its own name"),
         ((tmp_path / "none", "--out", tmp_path / "set"), "there is no folder"),
     ):
         done = semcrawl("parquet", *arguments)

@@ -260,7 +260,7 @@ def test_a_file_that_was_cut_is_told_of(job, semcrawl):
     done = semcrawl("profile", job)
     assert done.code == 1
     assert done.err.count("\n") == 1
-    assert f"{job / 'quads.nq'} was cut" in done.err
+    assert f"{job / 'quads.nq'} is truncated" in done.err
 
 
 def test_a_folder_that_may_only_be_read_is_profiled(job, semcrawl):

@@ -114,12 +114,12 @@ def test_a_query_may_be_in_a_file_or_on_standard_input(job, semcrawl, tmp_path, 
 def test_a_table_that_is_cut_says_so(job, semcrawl):
     done = semcrawl("query", job, NAMES, "--top", "2")
     assert "Bob" not in done.out
-    assert done.err == "the first 2 rows; --top N shows more, --csv all\n"
+    assert done.err == "only the first 2 rows; --top N shows more, --csv all\n"
 
 
 def test_no_row_is_no_fault(job, semcrawl):
     done = semcrawl("query", job, "SELECT * { ?s foaf:nothing ?o }")
-    assert (done.code, done.out, done.err) == (0, "", "nothing fits the query\n")
+    assert (done.code, done.out, done.err) == (0, "", "the query has no results\n")
 
 
 def test_the_store_follows_the_crawl(job):
@@ -270,7 +270,7 @@ def test_a_job_that_found_nothing_answers(tmp_path, semcrawl):
 def test_reading_many_quads_is_told(job, semcrawl, monkeypatch):
     """In a line where there is no terminal for a bar; the second query has nothing to read."""
     monkeypatch.setattr("semcrawl.commands.query._LARGE", 0)
-    assert "quads are read into the store first" in semcrawl("query", job, NAMES).err
+    assert "of quads into the store first" in semcrawl("query", job, NAMES).err
     assert semcrawl("query", job, NAMES).err == ""
 
 
