@@ -1,4 +1,4 @@
-"""Sources beside the links of pages: pure descriptions of them."""
+"""Sources of links besides pages: sitemaps, endpoints, catalogues, lists. None uses the network."""
 
 from semcrawl.sources.listing import (
     CHUNK,

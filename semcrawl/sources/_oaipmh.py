@@ -1,7 +1,6 @@
-"""OAI-PMH: what a repository's answer leads to, and the RDF that stands in its records.
+"""Reads the answers of OAI-PMH repositories: further requests, links, and RDF in records.
 
-The clients on PyPI (sickle, oaipmh-scythe) fetch by themselves, past the frontier; so the answers
-are read here with lxml.
+The clients on PyPI (sickle, oaipmh-scythe) fetch by themselves and bypass the frontier.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from semcrawl.sources.listedlinks import NEXT, DataList, LinkCollector
 
 _OAI = "{http://www.openarchives.org/OAI/2.0/}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
-#: prefixes of metadata that hold RDF, those that hold the most first; then the one that all have
+#: metadata prefixes that hold RDF, the richest first, then the one that every repository has
 _PREFIXES = ("rdf", "edm", "ore", "oai_ore", "qdc_rdf", "dcat", "didl_rdf", "oai_dc")
 #: elements inside of each other, at most
 _DEEPEST = 200
 
 
 def is_oaipmh(head: bytes) -> bool:
-    """Whether a body begins as an answer of OAI-PMH."""
+    """Whether a body begins like an answer of OAI-PMH."""
     return b"<OAI-PMH" in head[:2048] or b":OAI-PMH" in head[:2048]
 
 
 def oaipmh_links(body: bytes, url: str, into: LinkCollector) -> DataList:
-    """Read an answer: the requests that follow, the addresses in its records, their RDF."""
+    """Read an answer: further requests, addresses in its records, their RDF."""
     found = into.found
     parser = etree.XMLParser(
         resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, recover=True
@@ -39,7 +38,7 @@ def oaipmh_links(body: bytes, url: str, into: LinkCollector) -> DataList:
         found.faults.append(f"broken XML: {str(error)[:100]}")
         return found
     if root is None or root.tag != f"{_OAI}OAI-PMH":
-        found.faults.append("it is no OAI-PMH")
+        found.faults.append("it is not OAI-PMH")
         return found
     if root.getroottree().docinfo.doctype:
         found.faults.append("it declares a document type (DOCTYPE) and is not read")
@@ -59,11 +58,11 @@ def oaipmh_links(body: bytes, url: str, into: LinkCollector) -> DataList:
             f"{base}?{urlencode({'verb': 'ListRecords', 'metadataPrefix': prefix})}", "records"
         )
     for listing in root.iterfind(f"{_OAI}ListRecords"):
-        _take_records(listing, base, into)
+        _add_records(listing, base, into)
     return found
 
 
-def _take_records(listing: Any, base: str, into: LinkCollector) -> None:
+def _add_records(listing: Any, base: str, into: LinkCollector) -> None:
     statements = etree.Element(f"{{{RDF}}}RDF", nsmap={"rdf": RDF})
     for metadata in listing.iterfind(f"{_OAI}record/{_OAI}metadata"):
         for identifier in metadata.iter(f"{_DC}identifier", f"{_DC}relation", f"{_DC}source"):

@@ -1,7 +1,7 @@
-"""The XML of sitemaps, taken as the events of lxml's parser: nothing is built.
+"""Reads the XML of sitemaps from the events of lxml's parser, without a tree.
 
-``scrapy.utils.sitemap`` reads indexes and pages. It wants the whole file in memory and a tree of
-every entry, passes a DOCTYPE over, and knows neither feeds nor semantic sitemaps.
+``scrapy.utils.sitemap`` needs the whole file in memory and a tree of every entry, ignores a DOCTYPE
+and supports neither feeds nor semantic sitemaps.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from semcrawl.sources.sitemaplinks import (
     seconds_of,
 )
 
-#: bytes before the first element, at most
+#: most bytes before the first element
 _PROLOGUE = 1 << 16
-#: characters of a text that is kept
+#: most characters kept of a text
 _LONGEST = 4096
-#: elements inside of each other, at most
+#: deepest nesting of elements
 _DEEPEST = 50
 #: root elements of sitemaps, and those of feeds
 _SITEMAPS = {"urlset": "urlset", "sitemapindex": "index"}
 _FEEDS = frozenset({"rss", "feed"})
 _RECORDS = frozenset({"url", "sitemap", "dataset", "item", "entry"})
-#: an ampersand, escaped or not: after a fault the parser drops all but those with numbers
+#: an ampersand, escaped or not: after an error the parser drops all but numeric references
 _AMPERSAND = re.compile(rb"&(?:amp;|(?!#?\w{1,8};))")
 _DECLARATION = re.compile(rb"\s*<\?xml[^>]*\?>")
-#: elements of a record that hold an address
+#: elements of a record with an address
 _ADDRESSES = {
     "loc": EntryKind.URL,
     "dataDumpLocation": EntryKind.DUMP,
@@ -56,19 +56,19 @@ def read_xml(
     *,
     expected: bool,
 ) -> None:
-    """Read a sitemap of which ``head`` is the beginning; what is wrong with it is noted."""
+    """Read a sitemap that begins with ``head``; faults are recorded."""
     target = _Target(found, limits, expected=expected)
     parser = _parser(target)
     fed = 0
     whole = chain((head,), pieces)
-    for piece in whole if b"\0" in head else _with_numbers(whole):
+    for piece in whole if b"\0" in head else _with_numeric_references(whole):
         try:
             parser.feed(piece)
         except (LookupError, etree.XMLSyntaxError) as error:
             if fed or not _DECLARATION.match(head):
                 found.faults.append(f"broken XML: {str(error)[:100]}")
                 return
-            # (its encoding is not known)
+            # its encoding is unknown
             parser = _parser(target)
             try:
                 parser.feed(_DECLARATION.sub(b"", piece, count=1))
@@ -77,7 +77,7 @@ def read_xml(
                 return
         fed += len(piece)
         if not found.form and fed > _PROLOGUE:
-            found.faults.append("there is no element where one should begin")
+            found.faults.append("no element begins where one should")
             return
     try:
         parser.close()
@@ -85,8 +85,8 @@ def read_xml(
         found.faults.append(f"broken XML: {str(error)[:100]}")
 
 
-def _with_numbers(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Write ampersands by their number; none is cut in two."""
+def _with_numeric_references(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Replace ampersands by numeric references, also across pieces."""
     rest = b""
     for piece in pieces:
         text = rest + piece
@@ -111,16 +111,16 @@ def _parser(target: _Target) -> Any:
 
 
 class _Target:
-    """Takes the events of the parser."""
+    """Handles the events of the parser."""
 
     def __init__(self, found: SitemapFile, limits: SitemapLimits, *, expected: bool) -> None:
         self._found = found
         self._limits = limits
         self._expected = expected
         self._depth = 0
-        #: depth of the record that is being read; 0: none is
+        #: depth of the current record; 0 outside of records
         self._record = 0
-        #: name of its element whose text is being read
+        #: name of the record's current child element
         self._name = ""
         self._text: list[str] = []
         self._length = 0
@@ -128,17 +128,17 @@ class _Target:
         self._facts: dict[str, str] = {}
 
     def doctype(self, *_: Any) -> None:
-        """Refuse the file: no sitemap declares a type, and entities are bombs."""
+        """Refuse the file: no sitemap has a DOCTYPE, whose entities may be a bomb."""
         self._found.faults.append("it declares a document type (DOCTYPE) and is not read")
         self._found.form = ""
         raise StopReading
 
     def start(self, tag: str, attributes: Any) -> None:
-        """An element begins."""
+        """Begin an element."""
         self._depth += 1
         name = tag.rpartition("}")[2]
         if self._depth == 1:
-            self._take_root(name)
+            self._set_form(name)
         elif self._depth > _DEEPEST:
             self._found.faults.append("its elements are nested too deep")
             raise StopReading
@@ -149,41 +149,41 @@ class _Target:
         elif self._depth == self._record + 1:
             self._name, self._text, self._length = name, [], 0
             if name == "link" and (href := attributes.get("href")):
-                self._take_link(href, attributes)
+                self._add_link(href, attributes)
 
     def data(self, text: str) -> None:
-        """Text of an element, or a part of it."""
+        """Collect the text of an element, or a part of it."""
         if self._name and self._depth == self._record + 1 and self._length < _LONGEST:
             self._text.append(text[:_LONGEST])
             self._length += len(text)
 
     def end(self, tag: str) -> None:
-        """An element ends."""
+        """End an element."""
         if self._record and self._depth == self._record + 1:
             if text := "".join(self._text).strip()[:_LONGEST]:
-                self._take_text(self._name, text)
+                self._add_text(self._name, text)
             self._name = ""
         elif self._record and self._depth == self._record:
             self._record = 0
-            self._take_record()
+            self._add_record()
         self._depth -= 1
 
     def comment(self, text: str) -> None:
-        """Pass over."""
+        """Ignore a comment."""
 
     def pi(self, *_: Any) -> None:
-        """Pass over."""
+        """Ignore a processing instruction."""
 
     def close(self) -> None:
-        """The file is over."""
+        """End the file."""
 
-    def _take_root(self, name: str) -> None:
+    def _set_form(self, name: str) -> None:
         self._found.form = _SITEMAPS.get(name, "feed" if name in _FEEDS and self._expected else "")
         if not self._found.form:
             raise StopReading
 
-    def _take_link(self, href: str, attributes: Any) -> None:
-        """Take an ``xhtml:link`` of a page, or a ``link`` of Atom."""
+    def _add_link(self, href: str, attributes: Any) -> None:
+        """Add an ``xhtml:link`` of a page, or a ``link`` of Atom."""
         if self._found.form == "feed":
             if attributes.get("rel", "alternate") == "alternate":
                 self._addresses.append(Entry(href.strip()[:_LONGEST]))
@@ -191,7 +191,7 @@ class _Target:
             media = attributes.get("type", "")[:80].lower()
             self._addresses.append(Entry(href.strip()[:_LONGEST], EntryKind.ALTERNATE, type=media))
 
-    def _take_text(self, name: str, text: str) -> None:
+    def _add_text(self, name: str, text: str) -> None:
         if name in _ADDRESSES:
             kind = EntryKind.SITEMAP if self._is_sitemap else _ADDRESSES[name]
             self._addresses.append(Entry(text, kind))
@@ -200,7 +200,7 @@ class _Target:
         else:
             self._facts.setdefault(name, text)
 
-    def _take_record(self) -> None:
+    def _add_record(self) -> None:
         facts = self._facts
         date = next((facts[name] for name in facts if name in _DATES), "")
         for entry in self._addresses:

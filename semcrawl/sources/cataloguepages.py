@@ -1,4 +1,4 @@
-"""The pages of a catalogue that were followed: one that goes on for ever is left."""
+"""Limits the pages followed of a catalogue, which may be endless."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from semcrawl.web.hosts import netloc_of
 
 
 def next_pages(url: str, links: Sequence[Link]) -> list[Link]:
-    """Return those links of a document that lead to further pages of it, on its host."""
+    """Return the links to further pages of a document on the same host."""
     host = netloc_of(url)
     return [link for link in links if link.is_next and netloc_of(link.url) == host]
 
 
 class CataloguePages:
-    """Counts the pages of catalogues: addresses that differ in digits and queries alone.
+    """Counts the pages of catalogues: addresses that differ only in digits and queries.
 
-    This is the count of one process without a frontier, as the simulator is.
+    It serves one process without a frontier, such as the simulator.
     """
 
     def __init__(self, most: int) -> None:
-        """Let ``most`` pages of one catalogue be followed; 0: any number."""
+        """Allow ``most`` pages per catalogue; 0: any number."""
         self._most = most
         self._pages: defaultdict[str, set[str]] = defaultdict(set)
 
     def may_follow(self, url: str) -> bool:
-        """Whether a further page may be followed; then it counts."""
+        """Whether a page may be followed. If so, count it."""
         pages = self._pages[shape_of(url)]
         if url not in pages and len(pages) >= self._most > 0:
             return False

@@ -1,4 +1,4 @@
-"""Which list of addresses a body is, and its links: the one entrance to all forms."""
+"""Recognises lists of addresses (linksets, CKAN, ``data.json``, OAI-PMH) and reads their links."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from semcrawl.web.vocabulary import FoundBy
 JSON_TYPE, TEXT_TYPE = "application/linkset+json", "application/linkset"
 #: ``Link.element`` of a linkset's links
 _ELEMENT = "linkset"
-#: links of one context and relation that are looked at
+#: links read per context and relation
 _MOST_TARGETS = 100_000
 
-#: first bytes, by which a body is recognised as a list
+#: first bytes, which show that a body is a list
 _HEAD = 4096
 _LINKSET = re.compile(rb'\A\s*\{\s*"linkset"\s*:')
 _CKAN = re.compile(rb'"(?:success|help)"\s*:\s*(?:true|"[^"]*(?:package_|/action/))')
@@ -30,7 +30,7 @@ _DATA_JSON = re.compile(rb'"(?:dataset|conformsTo)"\s*:\s*(?:\[|"https://project
 
 
 def form_of(head: bytes, content_type: str) -> str:
-    """Return what a body seems to be by its beginning: ``linkset``, ``ckan`` …; else nothing."""
+    """Return the form of the list that begins with ``head``: ``linkset``, ``ckan`` …, or empty."""
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type == TEXT_TYPE:
         return "linkset-text"
@@ -51,7 +51,7 @@ def read_list(
     normalisation: Normalisation = DEFAULT_NORMALISATION,
     limit: int = 10_000,
 ) -> DataList:
-    """Read a list of a form that :func:`form_of` found; never raises for what is wrong with it."""
+    """Read a list of a form that :func:`form_of` returned. Never raises because of the content."""
     into = LinkCollector(url, form.partition("-text")[0], normalisation, limit)
     if form == "oai-pmh":
         return oaipmh_links(body, url, into)
@@ -77,14 +77,14 @@ def _of_json(data: Mapping[str, Any], form: str, url: str, into: LinkCollector) 
 def _text_linkset(
     body: bytes, url: str, found: DataList, normalisation: Normalisation, limit: int
 ) -> DataList:
-    """Read a linkset in the form of ``Link:`` headers, over many lines (RFC 9264, section 4.1)."""
+    """Read a linkset written like a ``Link:`` header (RFC 9264, section 4.1)."""
     seen: set[str] = {url}
     text = " ".join(body.decode("utf-8", "replace").split())
     for link in header_links(text, url, normalisation, longest=len(text)):
         if link.url in seen:
             continue
         if len(found.links) >= limit:
-            found.faults.append(f"only the first {limit:,} links are taken")
+            found.faults.append(f"only the first {limit:,} links are kept")
             break
         seen.add(link.url)
         found.links.append(link)
@@ -92,7 +92,7 @@ def _text_linkset(
 
 
 def linkset_of_json(data: Mapping[str, Any], into: LinkCollector) -> DataList:
-    """Read a linkset's JSON form. What is not as the standard says is passed over and counted."""
+    """Read a linkset in JSON; skip and count invalid parts."""
     odd = 0
     contexts = data.get("linkset")
     for context in contexts if isinstance(contexts, list) else ():
@@ -118,7 +118,7 @@ def linkset_of_json(data: Mapping[str, Any], into: LinkCollector) -> DataList:
                     found_by=FoundBy.HEADER,
                 )
     if odd:
-        into.found.faults.append(f"{odd:,} parts of the linkset are no links")
+        into.found.faults.append(f"{odd:,} parts of the linkset are not links")
     return into.found
 
 

@@ -1,4 +1,4 @@
-"""Answers of an endpoint: rows of counts, yes or no, and the label of a blank node."""
+"""Parses an endpoint's answers: rows of counts, yes or no, the label of a blank node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"\d{1,18}(?:\.0*)?\Z")
 def read_rows(body: bytes, content_type: str) -> list[Row] | bool | None:
     """Read rows (variables ``k``, ``n`` and ``b``), or yes or no; ``None`` for anything else.
 
-    Rows without a name are left out where others have one: they are of graphs that are blank nodes.
+    If ``k`` is a variable, rows without it are skipped: they belong to graphs named by blank nodes.
     """
     media_type = content_type.partition(";")[0].strip().lower()
     xml = "xml" in media_type
@@ -38,7 +38,7 @@ def read_rows(body: bytes, content_type: str) -> list[Row] | bool | None:
 
 
 def first_label(nquads: bytes) -> str:
-    """Return the label of the first subject; empty if that is no blank node."""
+    """Return the label of the first subject; empty if it is not a blank node."""
     found = _LABEL.match(nquads)
     return found[1].decode() if found else ""
 

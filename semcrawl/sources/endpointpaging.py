@@ -1,13 +1,12 @@
-"""The way through a SPARQL endpoint: which queries follow from an answer.
+"""Chooses the next queries to a SPARQL endpoint by its answers.
 
-The endpoint counts each graph. One query fetches a small graph. The subjects of a large one are
-listed in order with the number of their triples, and cut into ranges: as the range is part of the
-query, pages neither overlap nor leave gaps, and need no order of their own. Since the endpoint has
-said how many triples a page holds, a page that was cut by a limit of the server is seen, and asked
-for again in smaller parts.
+The endpoint counts each graph. One query fetches a small graph. Of a large graph the subjects are
+listed in order with their numbers of triples, and cut into ranges. The range is part of the query,
+so pages neither overlap nor leave gaps, and need no order. As the size of each page is known
+beforehand, pages that the server truncates are noticed and requested again in smaller parts.
 
-Triples with blank nodes come in one page of their own, so that each node stays one. Only where they
-are too many for a page it counts whether the endpoint keeps its labels from answer to answer.
+Triples with blank nodes come in one separate page, so that each node stays one node. If they exceed
+a page, it matters whether the endpoint keeps its labels from answer to answer.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from fnmatch import fnmatchcase
 
 from semcrawl.sources.endpointsteps import PAGES, Ask, Step, is_name
 
-#: least triples of a page, and times that one is made smaller
+#: fewest triples per page, and how often a page is made smaller
 _LEAST_PAGE, _MOST_AGAIN = 100, 10
 _ORDERED_PARTS = frozenset({Ask.SUBJECT, Ask.BLANKS})
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of counts: a graph or subject, its triples, and those of them with blank nodes."""
+    """A row of counts: a graph or subject, its triples, and those with blank nodes."""
 
     name: str
     triples: int = 0
@@ -34,36 +33,35 @@ class Row:
 
 @dataclass(slots=True)
 class Following:
-    """The steps that follow from an answer."""
+    """What follows from an answer: steps, messages, losses."""
 
     steps: list[Step] = field(default_factory=list)
     #: messages, a line each
     notes: list[str] = field(default_factory=list)
-    #: triples that are given up, as far as they were counted
+    #: number of triples given up, if known
     lost: int = 0
-    #: the page comes again in parts: what the answer holds is not kept
+    #: whether the page is requested again in parts, so this answer is dropped
     again: bool = False
 
 
 def first_steps(endpoint: str, page: int, most: int) -> list[Step]:
-    """Return the step that begins with an endpoint, and the one that comes next whatever it says.
+    """Return the first step of an endpoint, and the next one, which does not depend on its answer.
 
-    ``page``: triples of a page; ``most``: triples of the endpoint, 0 for any number.
+    ``page`` is the number of triples per page, ``most`` that of the endpoint; 0: any number.
     """
     description = Step(endpoint, Ask.DESCRIPTION, page=page, room=most or None)
     return [description, after_description(description, union=False)]
 
 
 def after_description(step: Step, *, union: bool) -> Step:
-    """Return what follows the description; ``union``: it says so of the default graph."""
+    """Return the step after the description, which states whether the default graph is a union."""
     return replace(step, ask=Ask.GRAPHS, union=union)
 
 
 def after_graphs(step: Step, rows: Sequence[Row], skipped: Collection[str]) -> Following:
-    """Return what follows a list of graphs; ``skipped``: patterns of names that are left out.
+    """Return what follows a list of graphs, without those that match a pattern in ``skipped``.
 
-    A list is over only when its next part is empty: a server may give fewer rows than are asked
-    for.
+    A list ends only with an empty part: a server may return fewer rows than requested.
     """
     found = Following()
     counted = step.ask is Ask.GRAPHS
@@ -75,7 +73,7 @@ def after_graphs(step: Step, rows: Sequence[Row], skipped: Collection[str]) -> F
         if any(fnmatchcase(row.name, pattern) for pattern in skipped):
             continue
         if not is_name(row.name):
-            found.notes.append(f"graph {row.name[:200]!r} has a name that no query can have")
+            found.notes.append(f"graph {row.name[:200]!r} has a name that no query can contain")
             continue
         graph = replace(step, graph=row.name, first="", room=room, seen=())
         if not counted:
@@ -90,12 +88,12 @@ def after_graphs(step: Step, rows: Sequence[Row], skipped: Collection[str]) -> F
 
 
 def after_default(step: Step, *, has_own: bool) -> Following:
-    """Return what follows from whether the default graph holds what no named graph holds."""
+    """Return what follows if the default graph has own triples, or has none."""
     return Following([replace(step, ask=Ask.COUNT)] if has_own else [])
 
 
 def after_count(step: Step, row: Row) -> Following:
-    """Return the pages of a graph that was counted."""
+    """Return the steps that fetch a counted graph."""
     found = Following()
     size, blanks, room = row.triples, min(row.blanks, row.triples), step.room
     if room is not None and size > room:
@@ -124,7 +122,7 @@ def after_count(step: Step, row: Row) -> Following:
 
 
 def after_plan(step: Step, rows: Sequence[Row]) -> Following:
-    """Cut subjects into ranges, and those that are too large for a page into parts."""
+    """Group subjects into ranges; split those that exceed a page into parts."""
     found = Following()
     left = step.size
     first, last, held = "", "", 0
@@ -153,14 +151,14 @@ def after_plan(step: Step, rows: Sequence[Row]) -> Following:
     if left > 0 and rows and rows[-1].name != step.first:
         found.steps.append(replace(base, first=rows[-1].name, size=left))
     elif left > 0:
-        found.notes.append(f"{step.name}: {left:,} triples less than were counted before")
+        found.notes.append(f"{step.name}: {left:,} triples fewer than counted before")
     return found
 
 
 def after_labels(step: Step, label: str) -> Following:
-    """Return what follows from the label of a blank node: the first, the second, the first again.
+    """Return what follows from a blank node's label: the first, the second, the first again.
 
-    Labels stay if the two nodes have different ones, and the first has its own both times.
+    Labels are stable if the two nodes differ, and the first has the same label both times.
     """
     seen = (*step.seen, label)
     if len(seen) < 3:
@@ -171,7 +169,7 @@ def after_labels(step: Step, label: str) -> Following:
     found = Following()
     if not stable:
         found.notes.append(
-            f"{step.name}: blank nodes are not joined over pages, as the endpoint names them anew "
+            f"{step.name}: blank nodes are not joined across pages, as the endpoint relabels them "
             "in each answer"
         )
     pages = replace(step, ask=Ask.BLANKS, last="parts", stable=stable, seen=())
@@ -180,7 +178,7 @@ def after_labels(step: Step, label: str) -> Following:
 
 
 def after_page(step: Step, got: int, digest: str) -> Following:
-    """Return what follows a page with so many statements, those that cannot be read included."""
+    """Return what follows a page with ``got`` statements, unreadable ones included."""
     if step.ask is Ask.WALK:
         return _after_walk(step, got, digest)
     if got > step.size:
@@ -197,7 +195,7 @@ def after_page(step: Step, got: int, digest: str) -> Following:
 
 
 def after_failure(step: Step, reason: str) -> Following:
-    """Return what to ask instead of a query that the endpoint could not answer."""
+    """Return the steps that replace a query which the endpoint could not answer."""
     if step.ask is Ask.DESCRIPTION:
         return Following([after_description(step, union=False)])
     if step.ask is Ask.GRAPHS:
@@ -206,15 +204,17 @@ def after_failure(step: Step, reason: str) -> Following:
         default = replace(step, ask=Ask.COUNT)
         return Following([default], [f"{reason}: it cannot list its graphs"])
     if step.ask is Ask.COUNT or (step.ask is Ask.PLAN and not step.first):
-        # (triples with blank nodes have a page of their own where they were counted)
+        # counted triples with blank nodes have a separate page
         walk = replace(step, ask=Ask.WALK, first="x" if step.ask is Ask.PLAN else "", last="")
         size = min(step.page, step.room if step.room is not None else step.page)
-        note = f"{reason}: {step.name} is read in no order"
+        note = f"{reason}: {step.name} is read without an order"
         return Following([replace(walk, offset=0, size=size)] if size else [], [note])
     if step.ask is Ask.LABELS:
         return after_labels(replace(step, seen=("", "")), "")
     if step.ask is Ask.DEFAULT:
-        return Following(notes=[f"{reason}: the default graph is taken for the others' union"])
+        return Following(
+            notes=[f"{reason}: the default graph is taken for the union of the others"]
+        )
     if step.ask in _ORDERED_PARTS and (step.ask is Ask.SUBJECT or step.last) and not step.nested:
         return Following([replace(step, nested=True)], [reason], again=True)
     if step.ask in PAGES:
@@ -227,7 +227,7 @@ def after_failure(step: Step, reason: str) -> Following:
 
 
 def smaller(step: Step, page: int, reason: str) -> Following:
-    """Ask for a page in parts of ``page`` triples; none once they are as small as can be."""
+    """Request a page in parts of ``page`` triples; no parts once they are as small as allowed."""
     if step.again >= _MOST_AGAIN or step.size <= _LEAST_PAGE:
         return Following([], [reason], step.size)
     page = max(min(page, step.page), _LEAST_PAGE // 2)
@@ -242,15 +242,15 @@ def smaller(step: Step, page: int, reason: str) -> Following:
         steps = [replace(part, ask=Ask.LABELS, seen=(), offset=0)]
     else:
         steps = list(_parts(part, step.offset, step.offset + step.size))
-    return Following(steps, [f"{reason}: smaller pages are asked for"], again=True)
+    return Following(steps, [f"{reason}: smaller pages are requested"], again=True)
 
 
 def _after_walk(step: Step, got: int, digest: str) -> Following:
-    """Return the next part of a walk: it ends with an empty one."""
+    """Return the next part of a walk, which ends with an empty one."""
     if not got:
         return Following()
     if step.seen == (digest,):
-        return Following(notes=["the endpoint gives the same for each OFFSET"])
+        return Following(notes=["the endpoint gives the same answer for each OFFSET"])
     room = None if step.room is None else max(0, step.room - got)
     if room == 0:
         return Following(notes=[f"SEMCRAWL_ENDPOINT_TRIPLES: the rest of {step.name} is left out"])

@@ -1,8 +1,8 @@
-"""The queries that fetch the data of a SPARQL endpoint page by page.
+"""Builds the queries that fetch the data of a SPARQL endpoint page by page.
 
-Each query is a :class:`Step`: a GET request whose address says all of it, so that the seen set
-knows it, and which waits in the frontier as any link does. :mod:`semcrawl.sources.endpointpaging`
-says which steps follow from an answer.
+Each query is a :class:`Step`: a GET request that its address defines completely, so it can wait in
+the frontier and be in the seen set like any link. :mod:`semcrawl.sources.endpointpaging` chooses
+the steps that follow from an answer.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from urllib.parse import quote, unquote
 
 from semcrawl.links import Link
 
-#: what stands before the address of an endpoint that is named as a seed
+#: prefix of an endpoint's address in a seed
 SEED_PREFIX = "sparql+"
-#: longest address of a query (characters); many servers take 8 KiB at most
+#: longest address of a query in characters; many servers accept 8 KiB at most
 LONGEST_QUERY_URL = 8000
 
 #: group of queries in a frontier, and its value: after the seeds, before what a strategy judges
 QUERIES, QUERIES_VALUE = "queries", 1e7
 
-#: answers of queries for rows
+#: media types accepted for rows
 ROWS_ACCEPT = "application/sparql-results+json, application/sparql-results+xml;q=0.8"
-#: answers of queries for triples: where each statement is a line, a bad one costs itself only
+#: media types accepted for triples: in N-Triples, an error costs one line only
 TRIPLES_ACCEPT = (
     "application/n-triples, text/turtle;q=0.8, application/rdf+xml;q=0.6, "
     "application/ld+json;q=0.4, */*;q=0.1"
@@ -42,21 +42,21 @@ class Ask(StrEnum):
     """The kind of query of a step."""
 
     DESCRIPTION = "description"  #: the endpoint's own description, at its bare address
-    GRAPHS = "graphs"  #: named graphs, their triples and those with blank nodes
+    GRAPHS = "graphs"  #: named graphs, with counts of triples and of those with blank nodes
     NAMES = "names"  #: named graphs, for endpoints that cannot count
-    DEFAULT = "default"  #: whether the default graph holds what no named graph holds
-    COUNT = "count"  #: the triples of a graph, and those with blank nodes
-    PLAN = "plan"  #: subjects in order, with the number of their triples
-    LABELS = "labels"  #: one blank node, to see whether its label stays
+    DEFAULT = "default"  #: whether the default graph has triples of no named graph
+    COUNT = "count"  #: counts of a graph's triples and of those with blank nodes
+    PLAN = "plan"  #: subjects in order, with counts of their triples
+    LABELS = "labels"  #: one blank node, to see if its label is stable
     WHOLE = "whole"  #: all triples of a graph
     RANGE = "range"  #: the triples of subjects in a range, without blank nodes
     SUBJECT = "subject"  #: a part of the triples of one subject, without blank nodes
     BLANKS = "blanks"  #: triples with blank nodes, or a part of them
-    WALK = "walk"  #: triples in whatever order the endpoint has them
+    WALK = "walk"  #: triples in the endpoint's own order
 
 
-#: properties whose values are addresses of endpoints: VoID's, those of service descriptions, and of
-#: semantic sitemaps
+#: properties whose values are addresses of endpoints, in VoID, service descriptions and semantic
+#: sitemaps
 ENDPOINT_PROPERTIES = frozenset(
     {
         "http://rdfs.org/ns/void#sparqlEndpoint",
@@ -64,18 +64,18 @@ ENDPOINT_PROPERTIES = frozenset(
         "http://sw.deri.org/2007/07/sitemapextension/scschema.xsd#sparqlEndpointLocation",
     }
 )
-#: what a description says of a default graph that is the union of the named ones
+#: in a service description: the default graph is the union of the named ones
 UNION_DEFAULT_GRAPH = b"<http://www.w3.org/ns/sparql-service-description#UnionDefaultGraph>"
 
-#: steps that are answered by rows, or by yes and no
+#: queries answered by rows or by yes or no
 ROWS = frozenset({Ask.GRAPHS, Ask.NAMES, Ask.DEFAULT, Ask.COUNT, Ask.PLAN})
-#: steps that bring triples of the endpoint
+#: queries that fetch triples of the endpoint
 PAGES = frozenset({Ask.WHOLE, Ask.RANGE, Ask.SUBJECT, Ask.BLANKS, Ask.WALK})
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One query to an endpoint, with all that is to be known when its answer comes."""
+    """One query to an endpoint, with all that handling its answer needs."""
 
     endpoint: str
     ask: Ask
@@ -83,47 +83,47 @@ class Step:
     graph: str = ""
     #: bounds of a range of subjects or graphs: lists begin after ``first``, ranges with it
     first: str = ""
-    #: whether a list begins with ``first`` as well
+    #: whether a list includes ``first``
     with_first: bool = False
     last: str = ""
     offset: int = 0
-    #: triples that the answer should have; of a ``PLAN`` those that are still to be shared out
+    #: triples expected in the answer; of a ``PLAN`` those to divide into pages
     size: int = 0
     #: most triples of a page
     page: int = 10_000
-    #: triples that this step and all that follow from it may bring; ``None``: no limit
+    #: most triples of this step and all that follow from it; ``None``: no limit
     room: int | None = None
-    #: how often the page that this is a part of was made smaller
+    #: how often this part's page was made smaller
     again: int = 0
-    #: whether the order is made in a query of its own (for servers that sort few rows otherwise)
+    #: whether a subquery sorts, for servers that sort only few rows otherwise
     nested: bool = False
     #: whether blank nodes keep their labels from one answer to the next
     stable: bool = False
     #: whether the default graph is known to be the union of the named ones
     union: bool = False
-    #: labels that were seen, or the digest of the page before
+    #: labels so far, or the digest of the page before
     seen: tuple[str, ...] = ()
 
     def pack(self) -> str:
-        """Return it as short JSON, without what has its usual value."""
-        usual = _usual()
-        said = {n: v for n, v in asdict(self).items() if n not in usual or usual[n] != v}
-        return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+        """Return the step as compact JSON without defaults."""
+        defaults = _defaults()
+        values = {n: v for n, v in asdict(self).items() if n not in defaults or defaults[n] != v}
+        return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def unpack(cls, packed: str) -> Step | None:
-        """Read it back; ``None`` for what no step was."""
+        """Return the packed step; ``None`` for invalid text."""
         try:
-            said = json.loads(packed)
-            said["ask"] = Ask(said["ask"])
-            said["seen"] = tuple(map(str, said.get("seen", ())))
-            return cls(**said)
+            values = json.loads(packed)
+            values["ask"] = Ask(values["ask"])
+            values["seen"] = tuple(map(str, values.get("seen", ())))
+            return cls(**values)
         except (ValueError, TypeError, KeyError, AttributeError):
             return None
 
     @property
     def url(self) -> str:
-        """The address that asks it."""
+        """The address of the query."""
         if self.ask is Ask.DESCRIPTION:
             return self.endpoint
         join = "&" if "?" in self.endpoint else "?"
@@ -131,7 +131,7 @@ class Step:
 
     @property
     def accept(self) -> str:
-        """The ``Accept`` header of its request; empty for the usual one of RDF."""
+        """The ``Accept`` header of the request; empty for the default of RDF."""
         if self.ask is Ask.DESCRIPTION:
             return ""
         return ROWS_ACCEPT if self.ask in ROWS else TRIPLES_ACCEPT
@@ -140,42 +140,42 @@ class Step:
     def query(self) -> str:
         """The SPARQL query."""
         text = _QUERIES[self.ask](self)
-        # (a page that is asked for anew needs another address)
+        # a repeated query needs another address
         return f"{text}\n# again {self.again}" if self.again else text
 
     @property
     def name(self) -> str:
-        """The step's subject, for messages."""
+        """The graph, for messages."""
         return f"graph {self.graph}" if self.graph else "the default graph"
 
 
 def endpoint_of_query(url: str) -> str:
-    """Return the endpoint that the address of a query asks."""
+    """Return the endpoint of a query's address."""
     return url.rpartition(_PARAMETER)[0][:-1]
 
 
 def query_of(url: str) -> str:
-    """Return the query that an address asks, in one line; empty for what asks none."""
+    """Return the query in an address on one line; empty if there is none."""
     return " ".join(unquote(url.rpartition(_PARAMETER)[2]).split()) if _PARAMETER in url else ""
 
 
 def endpoint_of_seed(text: str) -> str:
-    """Return the address that a seed such as ``sparql+https://…`` names; empty for other seeds."""
+    """Return the address in a seed such as ``sparql+https://…``; empty for other seeds."""
     return text[len(SEED_PREFIX) :] if text[: len(SEED_PREFIX)].lower() == SEED_PREFIX else ""
 
 
 def names_endpoint(link: Link) -> bool:
-    """Whether RDF, data in a page or a semantic sitemap says that a link leads to an endpoint."""
+    """Whether RDF, embedded data or a semantic sitemap declares that a link is an endpoint."""
     return link.predicate in ENDPOINT_PROPERTIES or link.tag_path == "sitemap/endpoint"
 
 
 def is_name(graph: str) -> bool:
-    """Whether a graph's name can be written into a query."""
-    return ":" in graph and not any(sign in _NO_IRI or sign <= " " for sign in graph)
+    """Whether a name can be written into a query as an IRI."""
+    return ":" in graph and not any(character in _NO_IRI or character <= " " for character in graph)
 
 
 def _string(text: str) -> str:
-    """Write a string of SPARQL: its escapes are those of JSON for all but control characters."""
+    """Return a string of SPARQL, whose escapes are JSON's except for control characters."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -222,7 +222,7 @@ def _part(step: Step, condition: str, *, order: bool = True) -> str:
 
 
 def _is_subject(iri: str) -> str:
-    # (only the first form lets a server look the subject up)
+    # only with the first form can a server look up the subject
     return f"?s = <{iri}>" if is_name(iri) else f"STR(?s) = {_string(iri)}"
 
 
@@ -255,8 +255,8 @@ _QUERIES: dict[Ask, Callable[[Step], str]] = {
 
 
 @cache
-def _usual() -> Mapping[str, object]:
-    return {field.name: field.default for field in fields(Step) if field.name not in _NEEDED}
+def _defaults() -> Mapping[str, object]:
+    return {field.name: field.default for field in fields(Step) if field.name not in _REQUIRED}
 
 
-_NEEDED = ("endpoint", "ask")
+_REQUIRED = ("endpoint", "ask")

@@ -1,4 +1,4 @@
-"""The way through endpoints, answer by answer: the same for a crawl and for the simulator."""
+"""Reads endpoints answer by answer, for the crawl and the simulator alike."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from semcrawl.sources.endpointpaging import (
 )
 from semcrawl.sources.endpointsteps import LONGEST_QUERY_URL, Ask, Step
 
-#: headers that Virtuoso sends with an answer that it cut off after some time
+#: headers of Virtuoso's answers that a time limit truncated
 CUT_OFF = ("X-SQL-State", "X-SPARQL-Anytime")
-#: statuses of an address where there is no endpoint, or none for us
+#: statuses of addresses without an endpoint for us
 _NO_ENDPOINT = frozenset(
     {
         HTTPStatus.UNAUTHORIZED,
@@ -36,36 +36,36 @@ _NO_ENDPOINT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Triples:
-    """An answer of triples: how many it has, and what follows from them."""
+    """The facts about an answer of triples that decide what follows."""
 
-    #: the address that gave it
+    #: the address that answered
     url: str
-    #: its statements, those that cannot be read included
+    #: number of statements, unreadable ones included
     count: int
     digest: str = ""
-    #: label of its first subject, where that is a blank node
+    #: label of the first subject if it is a blank node
     label: str = ""
-    #: whether it says that the default graph is the union of the named ones
+    #: whether it declares that the default graph is the union of the named ones
     union: bool = False
 
 
 class EndpointWalk:
-    """Says what follows from the answers of endpoints; remembers how large their pages may be."""
+    """Decides what follows from endpoints' answers, and remembers their largest pages."""
 
     def __init__(self, skipped: Collection[str] = ()) -> None:
-        """Leave out the graphs whose names match one of the patterns ``skipped``."""
+        """Leave out the graphs whose names match a pattern in ``skipped``."""
         self._skipped = skipped
-        #: triples of a page that each endpoint gives, where that are fewer than were asked for
+        #: largest page of each endpoint that truncated or failed a larger one
         self._pages: dict[str, int] = {}
 
     def fitted(self, step: Step) -> Step:
-        """Return a step whose pages are no larger than its endpoint gives."""
+        """Return the step with a page size that its endpoint can serve."""
         return replace(step, page=min(step.page, self._pages.get(step.endpoint, step.page)))
 
     def after_rows(self, step: Step, answer: list[Row] | bool | None) -> Following:
-        """Return what follows from rows, from yes or no, or from what is neither (``None``)."""
+        """Return what follows from rows, yes or no, or an unreadable answer (``None``)."""
         if answer is None:
-            return after_failure(step, "its answer is no whole list of results")
+            return after_failure(step, "its answer is not a whole list of results")
         if isinstance(answer, bool):
             return after_default(step, has_own=answer)
         if step.ask is Ask.PLAN:
@@ -75,9 +75,9 @@ class EndpointWalk:
         return after_graphs(step, answer, self._skipped)
 
     def after_triples(self, step: Step, found: Triples) -> Following:
-        """Return what follows from triples, or from a description that is none."""
+        """Return what follows from triples, or from a description."""
         if step.ask is Ask.DESCRIPTION:
-            # (it may have moved)
+            # the endpoint may have moved
             moved = replace(step, endpoint=found.url)
             return Following([after_description(moved, union=found.union)])
         if step.ask is Ask.LABELS:
@@ -85,24 +85,24 @@ class EndpointWalk:
         return after_page(step, found.count, found.digest)
 
     def after_refusal(self, step: Step, reason: str, status: int | None = None) -> Following:
-        """Return what is asked instead of a query that failed; nothing where no endpoint is."""
+        """Return what replaces a failed query; nothing if there is no endpoint for us."""
         if status in _NO_ENDPOINT and step.ask is not Ask.DESCRIPTION:
             return Following()
         return after_failure(step, reason)
 
     def settle(self, step: Step, following: Following) -> None:
-        """Leave out queries that are too long, and collect the messages about pages."""
+        """Drop queries that are too long, note lost triples, and remember smaller pages."""
         if following.again:
             self._pages[step.endpoint] = min(one.page for one in following.steps)
         long = [one for one in following.steps if len(one.url) > LONGEST_QUERY_URL]
         if long:
             following.steps = [one for one in following.steps if one not in long]
-            following.notes.append(f"{len(long)} queries are longer than a request may be")
+            following.notes.append(f"{len(long)} queries are too long for a request")
             following.lost += sum(one.size for one in long)
         if following.lost:
             following.notes.append(f"{following.lost:,} triples of {step.name} were not fetched")
 
 
 def brings_triples(step: Step, following: Following, quads: int) -> bool:
-    """Whether an answer with so many quads is kept: it is no question, and comes not again."""
+    """Whether an answer's quads are kept: it is no probe, and is not requested again."""
     return quads > 0 and not following.again and step.ask is not Ask.LABELS

@@ -1,4 +1,4 @@
-"""The software behind a page, by its signs, and where such software keeps its catalogue."""
+"""Recognises the software behind a page, and knows where such software keeps its catalogue."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from semcrawl.links import Link
 from semcrawl.sources.jsoncatalogue import CKAN_ROWS
 from semcrawl.sources.listedlinks import LinkCollector
 
-#: bytes of a page that are looked at
+#: bytes of a page that are searched
 _HEAD = 65_536
 _GENERATOR = re.compile(
     rb"<meta\s[^>]*?name\s*=\s*[\"']?generator\b[^>]*?content\s*=\s*[\"']?([^\"'>]{1,80})", re.I
@@ -17,9 +17,9 @@ _GENERATOR = re.compile(
 _GENERATOR_LAST = re.compile(
     rb"<meta\s[^>]*?content\s*=\s*[\"']([^\"'>]{1,80})[\"'][^>]*?name\s*=\s*[\"']?generator\b", re.I
 )
-#: where CKAN's pages name its root
+#: the root that CKAN's pages name
 _SITE_ROOT = re.compile(rb"\bdata-site-root\s*=\s*[\"']([^\"'>]{1,300})", re.I)
-#: software by the beginning of the generator's name → addresses from the root of its host
+#: beginning of the generator's name → addresses relative to the root, and media types
 _PLACES = (
     (
         "ckan",
@@ -38,7 +38,7 @@ _PLACES = (
 
 
 def catalogue_places(body: bytes, url: str) -> list[Link]:
-    """Return links to the catalogue that a page's host has, if the page shows what it is made by.
+    """Return links to the catalogue of a page's host, if the page names known software.
 
     >>> page = b'<meta name="generator" content="ckan 2.10">'
     >>> [link.url for link in catalogue_places(page, "http://example.org/dataset/a")][0]
@@ -61,7 +61,7 @@ def catalogue_places(body: bytes, url: str) -> list[Link]:
 
 
 def _root(head: bytes, url: str) -> str:
-    """Return the root of the software on the page's own host."""
+    """Return the software's root on the page's own host."""
     parts = urlsplit(url)
     own = f"{parts.scheme}://{parts.netloc}/"
     if named := _SITE_ROOT.search(head):

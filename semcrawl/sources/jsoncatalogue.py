@@ -1,4 +1,4 @@
-"""Catalogues in JSON that is no JSON-LD: CKAN's answers, and ``data.json`` of open-data portals."""
+"""Reads catalogues in plain JSON: CKAN's answers, and ``data.json`` of open-data portals."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from semcrawl.rdf.datalinks import media_type
 from semcrawl.sources.listedlinks import NEXT, DataList, LinkCollector
 
-#: data sets that one request asks CKAN for
+#: data sets per request to CKAN
 CKAN_ROWS = 100
 _NAMES_AT_ONCE = 1000
 
 
 def ckan_links(data: Mapping[str, Any], url: str, into: LinkCollector) -> DataList:
-    """Read an answer of CKAN's action API: a page of data sets, one of them, or their names."""
+    """Read an answer of CKAN's action API: a page of data sets, one data set, or names."""
     result = data.get("result")
     if isinstance(result, dict) and isinstance(result.get("results"), list):
         packages = result["results"]
         for package in packages:
-            _take_package(package, url, into)
+            _add_package(package, url, into)
         if packages and (target := _next_page(url, result.get("count"), len(packages))):
             into.add(target, NEXT, rel=NEXT)
     elif isinstance(result, dict):
-        _take_package(result, url, into)
+        _add_package(result, url, into)
     elif isinstance(result, list):
         for name in result[:_NAMES_AT_ONCE]:
             if isinstance(name, str):
@@ -33,7 +33,7 @@ def ckan_links(data: Mapping[str, Any], url: str, into: LinkCollector) -> DataLi
     return into.found
 
 
-def _take_package(package: Any, url: str, into: LinkCollector) -> None:
+def _add_package(package: Any, url: str, into: LinkCollector) -> None:
     if not isinstance(package, dict):
         return
     for resource in _dicts(package.get("resources")):
@@ -48,7 +48,7 @@ def _take_package(package: Any, url: str, into: LinkCollector) -> None:
 
 
 def _next_page(url: str, count: object, got: int) -> str:
-    """Return the address of the page that follows, by the number of data sets; else nothing."""
+    """Return the address of the next page, or an empty string after the last data set."""
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     start = query.get("start", "0")
@@ -60,7 +60,7 @@ def _next_page(url: str, count: object, got: int) -> str:
 
 
 def data_json_links(data: Mapping[str, Any], into: LinkCollector) -> DataList:
-    """Read ``data.json`` (Project Open Data, DCAT-US): distributions and pages of data sets."""
+    """Read the distributions and pages of data sets in ``data.json`` (DCAT-US)."""
     for dataset in _dicts(data.get("dataset")):
         title = dataset.get("title")
         for distribution in _dicts(dataset.get("distribution")):

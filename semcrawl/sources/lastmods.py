@@ -1,10 +1,9 @@
-"""When pages changed by what sitemaps say, and whether a host's sitemaps can be believed.
+"""Decides by the ``lastmod`` of sitemaps which pages a re-visit can skip.
 
-Sitemaps say it by ``lastmod`` (sitemaps.org, protocol 0.9). A page that was visited after that need
-not be asked for again. But many sites write the time at which the sitemap was made, or the same
-date for ever. So of the pages of each host that its sitemap calls unchanged the first is asked for
-nevertheless, and a share of the others; when one did change, the host's sitemaps are believed no
-more.
+A page last visited after its ``lastmod`` (sitemaps.org, protocol 0.9) need not be fetched again.
+But many sites write the time at which the sitemap was made, or the same date forever. So the first
+page of a host that its sitemap calls unchanged is fetched nevertheless, and a share of the others.
+Once one has changed, the host's sitemaps are no longer trusted.
 """
 
 from __future__ import annotations
@@ -15,62 +14,61 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
 from hashlib import blake2b
 
-#: seconds that the last visit must lie behind the change: times without a zone, clocks that are
-#: wrong, copies in caches
+#: seconds between the change and the last visit, at least: for times without a zone, wrong clocks
+#: and stale caches
 _MARGIN = 86_400
-#: addresses whose dates are held, and hosts that are known to lie
+#: addresses with dates, and untrusted hosts, at most
 _MOST, MOST_LIARS = 1_000_000, 10_000
 
 
 class Advice(Enum):
-    """The treatment of a page that is due again."""
+    """What to do with a page that is due again."""
 
-    ASK = auto()  #: nothing is known of it, or it changed
-    CHECK = auto()  #: it is said to be unchanged; ask, to see whether that is true
-    SKIP = auto()  #: it is said to be unchanged, and its host can be believed
+    ASK = auto()  #: fetch it: it may have changed
+    CHECK = auto()  #: fetch it, to check the sitemap that calls it unchanged
+    SKIP = auto()  #: skip it: a trusted sitemap calls it unchanged
 
 
 class Lastmods:
-    """The dates of the sitemaps that were read, and the hosts whose dates proved wrong."""
+    """The dates in sitemaps, and the hosts whose dates proved wrong."""
 
     def __init__(self, share: float, liars: Iterable[str] = ()) -> None:
-        """Check a ``share`` of the pages that are said to be unchanged (0 to 1; 0: none)."""
+        """Check a ``share`` (0 to 1) of the pages called unchanged; 0: none."""
         self._share = share
         #: digest of an address → the latest moment at which it may have changed
         self._latest: dict[bytes, int] = {}
         #: pages of a host that its sitemaps called unchanged
         self._unchanged: Counter[str] = Counter()
-        #: hosts whose sitemaps called a page unchanged that was not
+        #: hosts whose sitemaps called a changed page unchanged
         self.liars = dict.fromkeys(liars)
 
     def note(self, latest: Mapping[str, int]) -> None:
-        """Take in addresses with the latest moments at which they may have changed.
+        """Add addresses with the latest times at which they may have changed.
 
-        Seconds since the epoch, as :func:`~semcrawl.sources.sitemaplinks.latest_of` gives them.
-        Of an address that two sitemaps list the later moment counts. Beyond a million addresses no
-        more are taken: their pages are asked for.
+        Times are those of :func:`~semcrawl.sources.sitemaplinks.latest_of`. The later one of two
+        sitemaps counts. Addresses beyond a million are ignored, and their pages fetched.
         """
         self.note_keys(keyed(latest))
 
     def note_keys(self, dates: Iterable[tuple[bytes, int]]) -> None:
-        """Take in the same by the digests of addresses, as :func:`keyed` gives them."""
+        """Add digests of addresses with times, as :func:`keyed` yields them."""
         for key, moment in dates:
             if key in self._latest or len(self._latest) < _MOST:
                 self._latest[key] = max(moment, self._latest.get(key, 0))
 
     def advise(self, url: str, host: str, visited: float) -> Advice:
-        """Say whether to ask for a page that was visited last at a time (0: it was not there)."""
+        """Decide about a page last visited at the time ``visited``; 0: it was not there."""
         moment = self._latest.get(_key(url))
         if not visited or moment is None or moment + _MARGIN > visited or host in self.liars:
             return Advice.ASK
         before = self._unchanged[host]
         self._unchanged[host] += 1
-        # of every 1/share pages one, the first of them
+        # one of every 1/share pages, the first among them
         due = math.floor(before * self._share) > math.floor((before - 1) * self._share)
         return Advice.CHECK if self._share and due else Advice.SKIP
 
     def disbelieve(self, host: str) -> bool:
-        """Believe a host's sitemaps no more; return whether that is new."""
+        """Stop trusting a host's sitemaps; return whether that is new."""
         if host in self.liars or len(self.liars) >= MOST_LIARS:
             return False
         self.liars[host] = None
@@ -78,7 +76,7 @@ class Lastmods:
 
 
 def keyed(latest: Mapping[str, int]) -> Iterator[tuple[bytes, int]]:
-    """Yield the digests of addresses with their moments."""
+    """Yield digests of addresses with their times."""
     return ((_key(url), moment) for url, moment in latest.items())
 
 

@@ -1,4 +1,4 @@
-"""Links of a list that is no page: what a catalogue or a linkset says of each address."""
+"""Collects the links of catalogues and linksets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from semcrawl.links.texts import fold
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, resolve
 from semcrawl.web.vocabulary import FoundBy
 
-#: ``Link.element`` of what a catalogue lists
+#: ``Link.element`` of a catalogue's links
 CATALOGUE = "catalogue"
 #: ``Link.rel`` of a catalogue's next page
 NEXT = "next"
@@ -17,19 +17,19 @@ NEXT = "next"
 
 @dataclass(slots=True)
 class DataList:
-    """A list of addresses that was read."""
+    """What was read from a list of addresses."""
 
     #: ``linkset``, ``ckan``, ``data.json`` or ``oai-pmh``
     form: str
     links: list[Link] = field(default_factory=list)
-    #: what keeps it from being read to its end, and what is odd about it
+    #: messages on errors and oddities
     faults: list[str] = field(default_factory=list)
-    #: RDF/XML that stands in it (OAI-PMH)
+    #: RDF/XML in its records (OAI-PMH)
     rdf: bytes = b""
 
 
 class LinkCollector:
-    """Makes links of addresses as a list writes them, each once, a bounded number."""
+    """Makes links from the addresses in a list, each once, up to a limit."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class LinkCollector:
         element: str = CATALOGUE,
         found_by: FoundBy = FoundBy.CATALOGUE,
     ) -> None:
-        """Add an address; what is none is passed over."""
+        """Add an address; anything else is ignored."""
         if not isinstance(address, str) or not address:
             return
         target = resolve(self._url, address, self._normalisation)
@@ -64,7 +64,7 @@ class LinkCollector:
             return
         if len(self.found.links) >= self._limit:
             if not self.found.faults:
-                self.found.faults.append(f"only the first {self._limit:,} links are taken")
+                self.found.faults.append(f"only the first {self._limit:,} links are kept")
             return
         self._seen.add(target)
         self.found.links.append(

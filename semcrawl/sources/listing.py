@@ -1,9 +1,10 @@
-"""Long lists of links, sorted by their shapes and cut into batches.
+"""Groups long lists of links by shape and cuts them into batches.
 
-A sitemap may list a million addresses of a dozen shapes, most of which pages link to as well, with
-words that say more than an address. So a list waits until its host has nothing else to ask for;
-then some links of each shape go in, and twice as many each further time. A link that paid brings
-more of its shape at once. Shapes that nothing else leads to are tried meanwhile, one link of each.
+A sitemap may list a million addresses of a dozen shapes. Pages link to most of them, with texts
+that tell more than an address. So a list waits until its host has no other links. Then a few links
+of each shape enter the frontier, and twice as many each further time. A link that was a target
+brings more of its shape at once. Shapes that nothing else leads to are tried meanwhile, one link
+each.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ import msgpack
 from semcrawl.links import FoundBy, Link
 from semcrawl.web.hosts import netloc_of
 
-#: answers of a host before its sitemaps are looked for while it has other links, where its
-#: robots.txt names them and where nobody does; an untried shape has its turn with every so many
+#: answers of a host before its sitemaps are requested while it has other links: those that
+#: robots.txt names, and guessed ones; answers between two tries of untried shapes
 NAMED_AFTER, GUESSED_AFTER, _EVERY = 20, 250, 5
-#: links of a shape that is tried
+#: fewest links of a shape that is tried
 _WORTH_A_TRY = 50
 
-#: shapes that are told apart
+#: most shapes of a list
 _MOST_SHAPES = 100
-#: links of each shape of the first turn; each further turn has twice as many
+#: links of each shape in the first turn; each further turn has twice as many
 _TURN = 4
-#: links of a shape that go in when one of them paid
+#: links of a shape that go in after one of them was a target
 NEXT = 32
-#: links of one chunk, which is kept and read as a whole
+#: links of one chunk, which is stored and read as a whole
 CHUNK = 64 * NEXT
 _DIGITS = re.compile(r"\d+")
 _LONGEST_CHUNK = 1 << 26
@@ -44,23 +45,23 @@ _DEFAULTS = _values(Link(""))
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """The links of one shape, every batch of them spread over the list."""
+    """The links of one shape, in an order that spreads each batch over the list."""
 
     shape: tuple[str, ...]
     links: Sequence[Link]
 
     def chunks(self) -> list[Sequence[Link]]:
-        """Return the links in pieces to be kept."""
+        """Return the links in pieces to be stored."""
         return [self.links[at : at + CHUNK] for at in range(0, len(self.links), CHUNK)]
 
 
 def turn(number: int) -> tuple[int, int]:
-    """Return where the links of a turn begin and end in every shelf."""
+    """Return start and end of a turn's links in every shelf."""
     return _TURN * (2**number - 1), _TURN * (2 ** (number + 1) - 1)
 
 
 def has_shape(url: str, shape: tuple[str, ...]) -> bool:
-    """Whether an address is of a shape, whatever lists it."""
+    """Whether an address has a shape, no matter what lists it."""
     parts = _parts(Link(url))
     return len(parts) == len(shape) and all(
         wanted in ("*", part) for wanted, part in zip(shape[1:], parts[1:], strict=True)
@@ -69,14 +70,14 @@ def has_shape(url: str, shape: tuple[str, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A piece of a shelf as it is kept: the page that lists the links, and the links."""
+    """A stored chunk of a shelf: the page that lists the links, its depth, and the links."""
 
     page: str
     depth: int
     links: Sequence[Link]
 
     def pack(self) -> bytes:
-        """Return it as bytes."""
+        """Return the chunk as bytes."""
         rows = [
             {
                 i: value
@@ -90,7 +91,7 @@ class Listing:
 
     @classmethod
     def unpack(cls, data: bytes) -> Listing:
-        """Read it back; raise ``ValueError`` for anything else."""
+        """Read a packed chunk; raise ``ValueError`` for anything else."""
         try:
             plain = zlib.decompressobj().decompress(data, _LONGEST_CHUNK)
             page, depth, rows = msgpack.unpackb(
@@ -110,10 +111,10 @@ def _link(row: dict[int, object]) -> Link:
 
 
 def arrange(links: Sequence[Link], most: int = _MOST_SHAPES) -> list[Shelf]:
-    """Sort links by shape, the shapes in the order in which they first occur.
+    """Group links by shape, in order of first occurrence.
 
-    A shape is the host, the folders, the last part of the path and the query, runs of digits made
-    equal. What occurs seldom in its place (a name, an identifier) counts as anything.
+    A shape is the host, the folders, the last part of the path and the query, with equal runs of
+    digits. Parts that are rare in their position, such as names and identifiers, become wildcards.
     """
     parts = [_parts(link) for link in links]
     counts = Counter(token for tokens in parts for token in enumerate(tokens))
@@ -131,7 +132,7 @@ def arrange(links: Sequence[Link], most: int = _MOST_SHAPES) -> list[Shelf]:
 
 
 def _parts(link: Link) -> tuple[str, ...]:
-    """Return what a link's shape is made of, each at its place."""
+    """Return the parts of a link's shape by position."""
     url = urlsplit(link.url)
     *folders, last = _DIGITS.sub("0", url.path).split("/")
     stem, _, extension = last.rpartition(".")
@@ -142,13 +143,13 @@ def _parts(link: Link) -> tuple[str, ...]:
 
 
 def _spread(links: Sequence[Link]) -> list[Link]:
-    """Put links into an order of which every piece is spread over the whole list."""
+    """Reorder links so that every piece is spread over the whole list."""
     stride = max(1, len(links) // NEXT)
     return [link for start in range(stride) for link in links[start::stride]]
 
 
 class UntriedShapes:
-    """Counts the answers of hosts, and says when a link of an untried shape has its turn."""
+    """Counts the answers of hosts, and decides when to try an untried shape."""
 
     def __init__(self) -> None:
         self._answers: Counter[str] = Counter()
@@ -156,7 +157,7 @@ class UntriedShapes:
         self._untried: dict[str, deque[tuple[str, int, tuple[str, ...]]]] = {}
 
     def add(self, name: str, sitemap: str, shelves: Sequence[Shelf]) -> None:
-        """Take in the shapes of a sitemap."""
+        """Add the shapes of a sitemap."""
         untried = self._untried.setdefault(netloc_of(sitemap), deque())
         untried += (
             (name, number, shelf.shape)
@@ -165,11 +166,11 @@ class UntriedShapes:
         )
 
     def answers(self, url: str) -> int:
-        """Return how many answers the host of an address gave."""
+        """Return the number of answers of an address's host."""
         return self._answers[netloc_of(url)]
 
     def note(self, url: str) -> tuple[str, int] | None:
-        """Note an answer; return list and shelf of which a link is to be tried now, if any."""
+        """Count an answer; return the list and shelf to try a link of now, if any."""
         host = netloc_of(url)
         self._answers[host] += 1
         untried = self._untried.get(host)

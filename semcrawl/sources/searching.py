@@ -1,4 +1,4 @@
-"""Search services: SearXNG's JSON, and whatever an OpenSearch description describes."""
+"""Builds requests to search services and reads their results: SearXNG, OpenSearch."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from lxml import etree
 from semcrawl.sources.seedlists import Seed, plain
 
 _NAMESPACE = "{http://a9.com/-/spec/opensearch/1.1/}"
-#: kinds of results that can be read, the best first
+#: readable media types of results, the best first
 _RESULTS = ("application/rss+xml", "application/atom+xml")
 _PARAMETER = re.compile(r"\{([A-Za-z]+)(\?)?\}")
 
 
 @dataclass(frozen=True, slots=True)
 class SearchService:
-    """How a service is asked: the template of its addresses, as OpenSearch writes them."""
+    """A search service, defined by an OpenSearch URL template."""
 
     template: str
-    #: whether it answers in SearXNG's JSON; else by a feed
+    #: whether it answers with SearXNG's JSON; else with a feed
     is_json: bool = False
     #: numbers of the first page and of the first result
     first_page: int = 1
     first_result: int = 1
 
     def url(self, words: str, page: int, start: int, count: int) -> str:
-        """Return the address of a page of results, the first being 0, after ``start`` results.
+        """Return the address of a page of results, counted from 0, after ``start`` results.
 
-        Raises ``ValueError`` where a value that the service needs is missing.
+        Raises ``ValueError`` if the template needs an unknown value.
         """
         known = {
             "searchTerms": words,
@@ -53,22 +53,22 @@ class SearchService:
 
     @property
     def has_pages(self) -> bool:
-        """Whether it can be asked for more than the first results."""
+        """Whether it has further pages of results."""
         return "{startPage" in self.template or "{startIndex" in self.template
 
 
 def searxng(base: str) -> SearchService:
-    """Return the service of a SearXNG at ``base`` (its ``search`` address, or the one above)."""
+    """Return the service of the SearXNG at ``base``, with or without ``/search``."""
     address = base.rstrip("/").removesuffix("/search") + "/search"
     template = f"{address}?q={{searchTerms}}&pageno={{startPage}}&format=json"
     return SearchService(template, is_json=True)
 
 
 def read_description(body: bytes, url: str) -> SearchService:
-    """Read an OpenSearch description; raise ``ValueError`` for one without results to be read."""
+    """Read an OpenSearch description; raise ``ValueError`` without readable results."""
     root = _parsed(body)
     if root is None or root.tag != f"{_NAMESPACE}OpenSearchDescription":
-        raise ValueError("it is no OpenSearch description")
+        raise ValueError("it is not an OpenSearch description")
     found: dict[str, etree._Element] = {}
     for each in root.iter(f"{_NAMESPACE}Url"):
         kind, template = (each.get("type") or "").lower(), each.get("template") or ""
@@ -87,19 +87,21 @@ def read_description(body: bytes, url: str) -> SearchService:
 
 
 def read_results(body: bytes, service: SearchService) -> Sequence[Seed]:
-    """Read a page of results; raise ``ValueError`` where it is none."""
+    """Read a page of results; raise ``ValueError`` for anything else."""
     if not service.is_json:
         return list(_read_feed(body))
     try:
         results = json.loads(body)["results"]
         found = [one for one in results if isinstance(one, dict) and one.get("url")]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise ValueError("it gives no JSON as SearXNG does (is `json` a format there?)") from None
+        raise ValueError(
+            "it does not give SearXNG's JSON (do its settings allow `json`?)"
+        ) from None
     return [Seed(str(one["url"]), plain(one.get("title"))) for one in found]
 
 
 def _read_feed(body: bytes) -> Iterator[Seed]:
-    """Read the items of RSS, of any version, or the entries of Atom."""
+    """Read the items of RSS of any version, or the entries of Atom."""
     root = _parsed(body)
     if root is None or etree.QName(root).localname.lower() not in ("rss", "rdf", "feed"):
         raise ValueError("its results are neither RSS nor Atom")
@@ -115,7 +117,7 @@ def _read_feed(body: bytes) -> Iterator[Seed]:
 
 
 def _parsed(body: bytes) -> etree._Element | None:
-    """Parse XML without entities; ``None`` for what is none."""
+    """Parse XML without entities; ``None`` for anything else."""
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
     )

@@ -1,4 +1,4 @@
-"""Lists of addresses that others keep: vocabularies (LOV), the LOD cloud, OPML, plain text."""
+"""Reads published lists of addresses: vocabularies (LOV), the LOD cloud, OPML, plain text."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from lxml import etree
 from semcrawl.sources.endpointsteps import SEED_PREFIX
 from semcrawl.web.charsets import text_of
 
-#: an address at the beginning of a line of plain text, or in one of its columns
+#: an address anywhere in a line of plain text
 _ADDRESS = re.compile(r"(?:sparql\+)?https?://[^\s<>\"']+", re.IGNORECASE)
-#: parts of an entry of the LOD cloud that hold links, and what they lead to
+#: parts of the LOD cloud's entries with links, and what they lead to
 _CLOUD_PARTS = (
     ("full_download", "dump"),
     ("other_download", "download"),
@@ -28,16 +28,16 @@ _TITLE = 100
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """An address to start from, and why."""
+    """An address to start from, and the reason."""
 
     url: str
     why: str = ""
 
 
 def read_list(body: bytes) -> list[Seed]:
-    """Read a list in any of these forms, which its content shows.
+    """Read a list, whose content shows its form.
 
-    Raises ``ValueError`` for JSON or XML that is none of them.
+    Raises ``ValueError`` for other JSON or XML.
     """
     start = body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if start in (b"{", b"["):
@@ -57,9 +57,9 @@ def _read_json(body: bytes) -> Iterator[Seed]:
     try:
         data = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"it is no JSON: {error}") from None
+        raise ValueError(f"it is not JSON: {error}") from None
     if isinstance(data, dict):
-        # (the cloud's list of lists, as `lod-data.json` has it, is one object of its data sets)
+        # `lod-data.json` is one object of all data sets
         entries = [one for one in data.values() if isinstance(one, dict)]
         if any(name in one for one in entries for name, _ in _CLOUD_PARTS):
             yield from _read_cloud(entries)
@@ -86,7 +86,7 @@ def _read_vocabularies(entries: Iterable[Mapping[str, Any]]) -> Iterator[Seed]:
 
 
 def _read_cloud(entries: Iterable[Mapping[str, Any]]) -> Iterator[Seed]:
-    """Read the LOD cloud's list (``lod-data.json``), dumps before all else of a data set."""
+    """Read the LOD cloud's list (``lod-data.json``), a data set's dumps first."""
     for entry in entries:
         title = plain(entry.get("title"))
         for part, what in _CLOUD_PARTS:
@@ -112,7 +112,7 @@ def _title(titles: Any) -> str:
 
 
 def plain(text: Any) -> str:
-    """Return a text on one line, cut to the length of a comment."""
+    """Return a text on one line, shortened for a comment."""
     return " ".join(str(text or "").split())[:_TITLE]
 
 
@@ -124,11 +124,11 @@ def _read_opml(body: bytes) -> Iterator[Seed]:
     try:
         root = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        raise ValueError(f"it is no XML: {error}") from None
+        raise ValueError(f"it is not XML: {error}") from None
     if root is not None and root.getroottree().docinfo.doctype:
         raise ValueError("it is XML with a DOCTYPE, which is not read")
     if root is None or str(root.tag).lower() != "opml":
-        raise ValueError("it is XML, and no OPML")
+        raise ValueError("it is XML, but not OPML")
     for outline in root.iter("outline"):
         title = plain(outline.get("title") or outline.get("text"))
         for name in ("xmlUrl", "htmlUrl", "url"):

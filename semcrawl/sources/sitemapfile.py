@@ -1,4 +1,4 @@
-"""Sitemap files: the XML of sitemaps.org, semantic sitemaps, RSS and Atom, and plain text."""
+"""Reads sitemap files: sitemaps.org's XML, semantic sitemaps, RSS and Atom, plain text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from semcrawl.sources.sitemaplinks import (
 
 _CHUNK = 1 << 16
 _GZIP = b"\x1f\x8b"
-#: characters of an address
+#: most characters of an address
 _LONGEST = 4096
 _BEGINS_XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<|\xff\xfe<\x00|\xfe\xff\x00<")
 
@@ -26,10 +26,10 @@ _BEGINS_XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<|\xff\xfe<\x00|\xfe\xff\x00<")
 def read_sitemap(
     body: Iterable[bytes], limits: SitemapLimits | None = None, *, expected: bool = True
 ) -> SitemapFile:
-    """Read a sitemap that comes in pieces, packed or not; never raises for what is wrong with it.
+    """Read a sitemap, gzipped or not, from pieces. Never raises because of the content.
 
-    Where it is not ``expected`` to be one, the two roots of sitemaps.org alone make it one: a feed
-    or a list of addresses may be something else.
+    If no sitemap is ``expected``, only the root elements of sitemaps.org make it one: a feed or a
+    list of addresses may be something else.
     """
     limits, found = limits or SitemapLimits(), SitemapFile()
     pieces = _bounded(_unpacked(_cut(body), found), limits.bytes, found)
@@ -56,7 +56,7 @@ def _cut(body: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _unpacked(pieces: Iterator[bytes], found: SitemapFile) -> Iterator[bytes]:
-    """Undo gzip; what is packed once more is no sitemap."""
+    """Undo gzip once."""
     first = next(pieces, b"")
     if not first.startswith(_GZIP):
         yield first
@@ -92,22 +92,22 @@ def _bounded(pieces: Iterator[bytes], limit: int, found: SitemapFile) -> Iterato
 def _read_text(
     head: bytes, pieces: Iterator[bytes], found: SitemapFile, limits: SitemapLimits
 ) -> None:
-    """Read a list of addresses, one a line (UTF-8)."""
+    """Read a list of addresses, one per line."""
     rest, odd = b"", 0
     for piece in chain((head,), pieces):
         lines = (rest + piece).split(b"\n")
         rest = lines.pop()[: 4 * _LONGEST]
         for line in lines:
-            odd += _take_line(line, found, limits)
+            odd += _add_line(line, found, limits)
             if odd > 100 and not found.entries:
                 raise StopReading
-    _take_line(rest, found, limits)
+    _add_line(rest, found, limits)
     if found.entries:
         found.form = "text"
 
 
-def _take_line(line: bytes, found: SitemapFile, limits: SitemapLimits) -> bool:
-    """Take an address; return whether the line is anything else."""
+def _add_line(line: bytes, found: SitemapFile, limits: SitemapLimits) -> bool:
+    """Add the address in a line; return whether the line holds anything else."""
     text = line.decode("utf-8-sig", "replace").strip()
     if not text.lower().startswith(("http://", "https://")):
         return bool(text)

@@ -1,4 +1,4 @@
-"""Entries of sitemaps, when they changed, and links to them; the sitemaps of a robots.txt."""
+"""Turns entries of sitemaps into links, reads their dates, and finds sitemaps in robots.txt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from semcrawl.web.vocabulary import FoundBy
 
 
 class EntryKind(StrEnum):
-    """The kind of a sitemap's entry."""
+    """What an entry of a sitemap is."""
 
     URL = "url"  #: a page
     ALTERNATE = "alternate"  #: another form of a page (``xhtml:link``)
@@ -29,15 +29,15 @@ class EntryKind(StrEnum):
 
 @dataclass(slots=True)
 class Entry:
-    """One address as a sitemap lists it."""
+    """One address in a sitemap, with what the sitemap tells about it."""
 
     address: str
     kind: EntryKind = EntryKind.URL
-    #: seconds since the epoch, UTC; 0 where it is not said
+    #: seconds since the epoch, UTC; 0 if not given
     modified: int = 0
-    #: the latest moment that this date may mean: a day without a time lasts to its end
+    #: the latest time that this date may mean: the end of a day without a time
     latest: int = 0
-    #: 0 to 1; negative where it is not said
+    #: 0 to 1; negative if not given
     priority: float = -1.0
     changes: str = ""
     #: media type, and name of the data set
@@ -47,9 +47,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class SitemapLimits:
-    """How much of a sitemap is read."""
+    """How much is read of a sitemap."""
 
-    #: bytes, unpacked
+    #: unpacked bytes
     bytes: int = 100 * 1024 * 1024
     #: entries
     entries: int = 100_000
@@ -57,21 +57,21 @@ class SitemapLimits:
 
 @dataclass(slots=True)
 class SitemapFile:
-    """A sitemap that was read."""
+    """What was read from a sitemap."""
 
     #: ``urlset``, ``index``, ``feed`` or ``text``; empty: it is no sitemap
     form: str = ""
     entries: list[Entry] = field(default_factory=list)
-    #: what keeps it from being read to its end, and what is odd about it
+    #: messages on errors and oddities
     faults: list[str] = field(default_factory=list)
 
 
 class StopReading(Exception):  # noqa: N818 - no error
-    """Nothing more is to be read."""
+    """Ends the reading of a sitemap."""
 
 
 def add_entry(found: SitemapFile, entry: Entry, limits: SitemapLimits) -> None:
-    """Take an entry; raise ``StopReading`` when there are enough."""
+    """Add an entry; raise ``StopReading`` if the sitemap is full."""
     if len(found.entries) >= limits.entries:
         found.faults.append(f"it has more than {limits.entries:,} entries; the rest is not read")
         raise StopReading
@@ -79,7 +79,7 @@ def add_entry(found: SitemapFile, entry: Entry, limits: SitemapLimits) -> None:
 
 
 def seconds_of(date: str) -> int:
-    """Return a date of W3C's or of mail's form as seconds since the epoch; 0 for any other."""
+    """Return a W3C or RFC 5322 date as seconds since the epoch; 0 for anything else."""
     date = date[:40]
     if date.isascii() and date.isdigit() and len(date) == 4:
         date += "-01-01"
@@ -99,9 +99,9 @@ def seconds_of(date: str) -> int:
 
 
 def latest_of(date: str) -> int:
-    """Return the latest moment that a date may mean, as seconds since the epoch; 0 for none.
+    """Return the latest time that a date may mean, as seconds since the epoch; 0 for none.
 
-    A day lasts to its end, and so do a month and a year, in their longest form.
+    That is the end of a day, of a month of 31 days, or of a year of 366 days.
     """
     begin = seconds_of(date)
     for form, days in ((r"\d{4}", 366), (r"\d{4}-\d\d", 31), (r"\d{4}-\d\d-\d\d", 1)):
@@ -111,7 +111,7 @@ def latest_of(date: str) -> int:
 
 
 def priority_of(text: str) -> float:
-    """Return a priority from 0 to 1; a negative number where there is none."""
+    """Return a priority from 0 to 1; a negative number for anything else."""
     try:
         number = float(text)
     except ValueError:
@@ -119,21 +119,21 @@ def priority_of(text: str) -> float:
     return number if 0.0 <= number <= 1.0 else -1.0
 
 
-#: sitemaps of one robots.txt
+#: most sitemaps of one robots.txt
 _MOST = 1000
 _LINE = re.compile(rb"^[ \t]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.I | re.M)
 
-#: ``Link.element`` of an entry, and ``Link.rel`` of one that is a sitemap again
+#: ``Link.element`` of an entry, and ``Link.rel`` of a sitemap in an index
 ELEMENT, SITEMAP = "sitemap", "sitemap"
 _NAME = re.compile(r"sitemap[^/]*\.(?:xml|txt|rss|atom)(?:\.gz)?\Z", re.I)
-#: what a semantic sitemap names may be on another host
+#: kinds of entries that may be on another host
 _ANYWHERE = (EntryKind.DUMP, EntryKind.ENDPOINT)
-#: ages of entries that are told apart, in days
+#: bounds of the age groups of entries, in days
 _AGES = (7, 30, 90, 365, 1500)
 
 
 def is_sitemap_name(url: str) -> bool:
-    """Whether an address is named as sitemaps are."""
+    """Whether an address has a usual name of a sitemap."""
     return bool(_NAME.search(urlsplit(url).path))
 
 
@@ -145,12 +145,12 @@ def links_of(
     now: float | None = None,
     latest: dict[str, int] | None = None,
 ) -> tuple[list[Link], dict[str, int]]:
-    """Return the links of a sitemap's entries, each address once, and what is wrong with others.
+    """Return the links of a sitemap's entries, each address once, and counts of bad entries.
 
-    ``may_list``: whether the sitemap may list an address. A data set's dump or endpoint may be
-    anywhere: like any other link off the site it is for the crawl's scope to judge. Addresses that
-    are not absolute count from the sitemap, as readers are lenient and writers are, too. ``latest``
-    is given the latest moments at which the addresses may have changed, where the sitemap says it.
+    ``may_list`` decides whether the sitemap may list an address. Dumps and endpoints of data sets
+    may be anywhere; the crawl's scope judges them like any link off the site. Relative addresses
+    are resolved against the sitemap. ``latest`` receives the latest times at which addresses may
+    have changed.
     """
     now = time.time() if now is None else now
     links: dict[str, Link] = {}
@@ -170,10 +170,10 @@ def links_of(
 
 
 def as_reached(sitemap: str, url: str | None) -> str | None:
-    """Return an address of the sitemap's own site by the scheme and name that the sitemap has.
+    """Return an address of the sitemap's own site with the sitemap's scheme and host.
 
-    The site answers by these. Where a sitemap writes others (``https``, ``www.``), each of its
-    pages would be fetched twice.
+    The site answers there. With the ``https`` or ``www.`` that some sitemaps write instead, each
+    page would be fetched twice.
     """
     if url is None:
         return None
@@ -209,7 +209,7 @@ def _link(entry: Entry, url: str, now: float) -> Link:
 
 
 def _cues(entry: Entry, now: float) -> list[str]:
-    """Return what else the sitemap says of an address, in words that few addresses differ in."""
+    """Return age, priority and change frequency of an entry as coarse words."""
     cues = []
     if entry.modified:
         days = (now - entry.modified) / 86_400
@@ -223,9 +223,9 @@ def _cues(entry: Entry, now: float) -> list[str]:
 
 
 def named_sitemaps(robots: bytes) -> list[str]:
-    """Return the addresses of the ``Sitemap:`` lines as they are written, each once.
+    """Return the addresses in the ``Sitemap:`` lines as written, each once.
 
-    As ``sitemap_urls_from_robots`` of Scrapy, which the pure parts may not import.
+    Scrapy's ``sitemap_urls_from_robots`` does the same, but this package may not import Scrapy.
     """
     text = robots.replace(b"\r", b"\n")
     found = (match[1].decode("utf-8", "replace")[:4096] for match in _LINE.finditer(text))

@@ -203,7 +203,7 @@ def test_bombs_and_broken_lists_are_a_fault_in_one_line(body: bytes, content_typ
 def test_only_so_many_links_of_a_list_are_taken() -> None:
     data = {"linkset": [{"item": [{"href": f"/{n}"} for n in range(50)]}]}
     found = read_list(json.dumps(data).encode(), "linkset", URL, limit=20)
-    assert (len(found.links), found.faults) == (20, ["only the first 20 links are taken"])
+    assert (len(found.links), found.faults) == (20, ["only the first 20 links are kept"])
 
 
 @given(

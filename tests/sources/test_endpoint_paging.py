@@ -201,7 +201,7 @@ def test_blank_nodes_whose_labels_change_stay_apart_and_that_is_told() -> None:
     assert len(got) == len(store)
     nodes = {q.subject for q in got if isinstance(q.subject, ox.BlankNode)}
     assert len(nodes) > 400
-    assert "not joined over pages" in " ".join(told.notes)
+    assert "not joined across pages" in " ".join(told.notes)
 
 
 def test_blank_nodes_on_one_page_are_joined_whatever_their_labels() -> None:
@@ -271,7 +271,7 @@ def test_names_of_graphs_that_no_query_can_have_are_told() -> None:
     )
     got, told = harvest(endpoint, 10)
     assert not got
-    assert "name that no query can have" in told.notes[0]
+    assert "name that no query can contain" in told.notes[0]
 
 
 @pytest.mark.parametrize(

@@ -216,7 +216,7 @@ def test_an_endpoint_that_fails_at_large_answers_is_asked_for_smaller_ones(tmp_p
     with endpoint(store, fails) as url:
         run = harvest("--endpoint", url, "--fast", "-q", folder=tmp_path / "out")
     assert canonical(harvested(run)) == canonical(list(store))
-    assert "smaller pages are asked for" in " ".join(r["errors"] for r in run.records)
+    assert "smaller pages are requested" in " ".join(r["errors"] for r in run.records)
     run.is_calm()
 
 

@@ -18,7 +18,7 @@ BOMB = (
 
 
 def test_entities_are_not_resolved() -> None:
-    with pytest.raises(ValueError, match="no call"):
+    with pytest.raises(ValueError, match="not an XML-RPC call"):
         read_call(BOMB + b"<methodCall><methodName>weblogUpdates.ping</methodName></methodCall>")
 
 
@@ -52,8 +52,8 @@ def test_a_ping_names_its_page_and_an_extended_one_what_is_to_be_looked_at() -> 
     [
         (call("system.listMethods"), "no method"),
         (call("weblogUpdates.ping", "only a name"), "no address"),
-        (b"<methodCall", "no XML"),
-        (b"<other/>", "no call"),
+        (b"<methodCall", "not XML"),
+        (b"<other/>", "not an XML-RPC call"),
     ],
 )
 def test_what_is_no_ping_is_told(body, words) -> None:

@@ -116,8 +116,8 @@ def test_a_description_tells_how_a_service_is_asked() -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        (b"<html/>", "no OpenSearch description"),
-        (b"nothing", "no OpenSearch description"),
+        (b"<html/>", "not an OpenSearch description"),
+        (b"nothing", "not an OpenSearch description"),
         (DESCRIPTION.replace(b"application/rss+xml", b"image/png"), "neither RSS nor Atom"),
     ],
 )
