@@ -62,7 +62,7 @@ def test_a_wrong_setting_is_named(folder: Path) -> None:
         ("SEMCRAWL_METADATA_URL=here", "no database URL"),
         ("SEMCRAWL_MAX_NESTING=0", "SEMCRAWL_MAX_NESTING must be 1 or more, not 0"),
         ("SEMCRAWL_URL_HOST_NAMES=192.0.2.7", "must be a mapping, or JSON of one"),
-        ('SEMCRAWL_URL_HOST_NAMES={"192.0.2.7": "a b"}', "'a b' is no host"),
+        ('SEMCRAWL_URL_HOST_NAMES={"192.0.2.7": "a b"}', "'a b' is not a host"),
         ("SEMCRAWL_MAX_CRAWL_DELAY=nan", "SEMCRAWL_MAX_CRAWL_DELAY must be a number"),
     ],
 )
@@ -80,8 +80,8 @@ SELECT = "twisted.internet.selectreactor.SelectReactor"
     ("setting", "words"),
     [
         (f"TWISTED_REACTOR={SELECT}", ("need asyncio's reactor", f"TWISTED_REACTOR is '{SELECT}'")),
-        ("ASYNCIO_EVENT_LOOP=uvlop.Loop", ("must name a class of event loops", "not 'uvlop.Loop'")),
-        ("ASYNCIO_EVENT_LOOP=json.dumps", ("must name a class of event loops", "not 'json.dumps'")),
+        ("ASYNCIO_EVENT_LOOP=uvlop.Loop", ("must name an event loop class", "not 'uvlop.Loop'")),
+        ("ASYNCIO_EVENT_LOOP=json.dumps", ("must name an event loop class", "not 'json.dumps'")),
         ("TWISTED_REACTOR_ENABLED=0", ("need a reactor", "leave TWISTED_REACTOR_ENABLED on")),
     ],
 )

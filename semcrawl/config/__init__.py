@@ -1,3 +1,3 @@
-"""Settings made into parts: the places of our components, and the bounds of a crawl."""
+"""Checks settings and turns them into options, and installs our components in Scrapy."""
 
 __all__ = ["feedformats", "jobdir"]

@@ -1,4 +1,4 @@
-"""Checks of settings before anything is started."""
+"""Checks settings before anything starts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scrapy.settings import BaseSettings, default_settings
 from semcrawl import settings as own_settings
 from semcrawl.errors import UsageError
 
-#: settings that are one of some words
+#: settings with a fixed set of values
 _CHOICES = {
     "SEMCRAWL_ENDPOINTS": ("never", "seeds", "found"),
     "SEMCRAWL_PROGRESS": ("auto", "live", "lines", "off"),
@@ -22,7 +22,7 @@ _CHOICES = {
     "SEMCRAWL_SITEMAPS": ("auto", "never", "only"),
     "SEMCRAWL_STORE_AUTH": ("basic", "digest"),
 }
-#: settings of which 0 would leave nothing to read
+#: settings that must not be 0, as nothing would be read
 _AT_LEAST_ONE = frozenset(
     {
         "SEMCRAWL_ENDPOINT_PAGE",
@@ -31,30 +31,30 @@ _AT_LEAST_ONE = frozenset(
         "SEMCRAWL_MAX_SIZE_IN_MEMORY",
     }
 )
-#: settings that may be negative, and what their least value is
+#: least values of settings that may be negative
 _LEAST = {"SEMCRAWL_IMAGES_NEAR_BITS": -1}
-#: the only words that ``Settings.getbool`` reads
+#: the words that ``Settings.getbool`` accepts
 _BOOLEANS = frozenset({"1", "0", "true", "false", "True", "False"})
 
 
 def checked_iri(name: str, text: str) -> str:
-    """Return an IRI, or an empty string as it is; raise ``UsageError`` for another text.
+    """Return ``text`` if it is an IRI or empty; else raise ``UsageError``.
 
-    ``name`` is that of the setting or option.
+    ``name`` is the setting or option.
     """
-    from pyoxigraph import NamedNode  # most commands need none
+    from pyoxigraph import NamedNode  # few commands need it
 
     try:
         NamedNode(text or "urn:none")
     except ValueError as error:
-        raise UsageError(f"{name}: {text!r} is no IRI: {error}") from None
+        raise UsageError(f"{name}: {text!r} is not an IRI: {error}") from None
     return text
 
 
 def check_settings(settings: BaseSettings) -> None:
-    """Raise ``UsageError`` for a setting whose value is of another kind than its default.
+    """Raise ``UsageError`` for a wrong switch or number, Scrapy's or ours.
 
-    Switches and numbers are checked, Scrapy's and ours, and ``SEMCRAWL_`` names for misspellings.
+    Misspelt ``SEMCRAWL_`` names are refused too.
     """
     own = {name: getattr(own_settings, name) for name in dir(own_settings) if name.isupper()}
     known = {name: getattr(default_settings, name) for name in dir(default_settings)} | own
@@ -91,7 +91,7 @@ def _check(name: str, value: Any, default: Any) -> None:
 
 
 def check_log(settings: BaseSettings) -> None:
-    """Raise ``UsageError`` for a log level that does not exist or a log file that cannot be."""
+    """Raise ``UsageError`` for an unknown log level or an unwritable log file."""
     level = settings.get("LOG_LEVEL")
     if isinstance(level, str) and level not in logging.getLevelNamesMapping():
         names = "DEBUG, INFO, WARNING, ERROR, CRITICAL"

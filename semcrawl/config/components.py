@@ -1,4 +1,4 @@
-"""The places of semcrawl's components among Scrapy's."""
+"""Installs semcrawl's components among Scrapy's."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from semcrawl.config.jobdir import job_path
 from semcrawl.errors import UsageError
 from semcrawl.machine.formernames import present_path
 
-#: Scrapy's setting for it, as a command's default: a project or ``-s`` overrides it.
-#: Programs that start crawls by themselves keep theirs, as Scrapy refuses a loop that is not the
-#: one that this setting names
+#: Scrapy's setting of the event loop, as a command's default, which a project or ``-s`` overrides.
+#: Programs that start crawls by themselves keep their loop: Scrapy refuses one that differs from
+#: this setting
 FASTEST_LOOP = {"ASYNCIO_EVENT_LOOP": "uvloop.Loop"} if find_spec("uvloop") else {}
 
 #: priority of our component settings: above Scrapy's defaults, below a project's own
@@ -42,9 +42,8 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "semcrawl.middlewares.attempts.AttemptMiddleware": 950,
 }
 
-#: ours stands next to the engine, so that it sees what all others let through. Of Scrapy's those
-#: that have nothing to do here, as our callbacks give items and no requests, are off: each of them
-#: costs every item a generator
+#: ours is next to the engine, so it sees what all others let through. Scrapy's own only handle
+#: requests, which our callbacks never return. They are off, as each costs a generator per item
 SPIDER_MIDDLEWARES: dict[str, int | None] = {
     "semcrawl.crawl.acknowledgement.Acknowledgement": -1000,
     "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
@@ -60,7 +59,7 @@ EXTENSIONS: dict[str, int | None] = {
     "semcrawl.extensions.progress.Progress": 500,
 }
 
-#: extensions that are of use to any spider
+#: extensions for any spider
 RESULT_EXTENSIONS: dict[str, int | None] = {
     "scrapy.extensions.feedexport.FeedExporter": None,
     "semcrawl.exporters.feeds.FeedExporter": 0,
@@ -79,10 +78,10 @@ ITEM_PIPELINES: dict[str, int | None] = {
 
 
 def install(settings: BaseSettings) -> None:
-    """Switch the parts of semcrawl on, wherever the project has not decided otherwise.
+    """Install semcrawl's components, except where the project has decided otherwise.
 
-    Raises ``UsageError`` for a project on another reactor than asyncio's, or with a spider
-    middleware that takes no asynchronous output.
+    Raises ``UsageError`` for a project with another reactor than asyncio's, or a spider middleware
+    without asynchronous output.
     """
     check_reactor(settings)
     _check_spider_middlewares(settings)
@@ -90,9 +89,9 @@ def install(settings: BaseSettings) -> None:
         if name.isupper() and name not in _PROJECT_ONLY:
             settings.set(name, getattr(defaults, name), _PRIORITY)
     say_who_it_is(settings)
-    # (``issubclass`` takes any scheduler for one, as Scrapy goes by methods)
+    # Scrapy's ``issubclass`` only looks at methods, and accepts any scheduler
     if load_object(SCHEDULER) not in load_object(settings["SCHEDULER"]).__mro__:
-        # a project may have another one for its own spiders; ours know no other
+        # a project may have another for its own spiders, but ours need this one
         _settle(settings, "SCHEDULER", SCHEDULER, "cmdline")
     for name, components in (
         ("DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES),
@@ -107,7 +106,7 @@ def install(settings: BaseSettings) -> None:
 
 
 def say_who_it_is(settings: BaseSettings) -> None:
-    """Have our spiders call themselves semcrawl, with the contact, unless a setting names them."""
+    """Set the user agent of our spiders, with the contact, unless the user has set one."""
     if settings["USER_AGENT"] not in (default_settings.USER_AGENT, defaults.USER_AGENT):
         return
     contact = settings.get("SEMCRAWL_CONTACT")
@@ -116,9 +115,9 @@ def say_who_it_is(settings: BaseSettings) -> None:
 
 
 def _place_cache(settings: BaseSettings) -> None:
-    """Put an HTTP cache with a relative path into the job folder, where there is no project.
+    """Outside of projects, put an HTTP cache with a relative path into the job folder.
 
-    Scrapy would look for the project's own data folder, and go on without the cache.
+    Scrapy would look for the project's data folder, and continue without the cache.
     """
     folder = Path(settings["HTTPCACHE_DIR"] or "httpcache")
     if settings.getbool("HTTPCACHE_ENABLED") and not (folder.is_absolute() or closest_scrapy_cfg()):
@@ -126,14 +125,14 @@ def _place_cache(settings: BaseSettings) -> None:
 
 
 def _leave_pace_to_frontier(settings: BaseSettings) -> None:
-    """Leave the pace to the frontier alone; a longer ``DOWNLOAD_DELAY`` of the project holds there.
+    """Leave the pace to the frontier, with a longer ``DOWNLOAD_DELAY`` of the project.
 
-    Scrapy's own delay would hold back requests that the frontier counts as sent, and so bring them
+    Scrapy's own delay would hold back requests that the frontier counts as sent, and so send them
     too close to the next ones.
     """
     delays = ("DOWNLOAD_DELAY", "SEMCRAWL_CRAWL_DELAY")
     theirs, ours = (settings.getpriority(name) or 0 for name in delays)
-    with suppress(ValueError, TypeError):  # (wrong values are reported elsewhere)
+    with suppress(ValueError, TypeError):  # wrong values are reported elsewhere
         if theirs > ours:
             longest = max(settings.getfloat(name) for name in delays)
             settings.set("SEMCRAWL_CRAWL_DELAY", longest, theirs)
@@ -146,7 +145,7 @@ def _leave_pace_to_frontier(settings: BaseSettings) -> None:
 
 
 def check_reactor(settings: BaseSettings) -> None:
-    """Raise ``UsageError`` when crawls could not run on asyncio's reactor and a loop for it."""
+    """Raise ``UsageError`` unless crawls can run on asyncio's reactor and the named loop."""
     if not settings.getbool("TWISTED_REACTOR_ENABLED"):
         raise UsageError("our spiders need a reactor: leave TWISTED_REACTOR_ENABLED on")
     reactor = str(settings["TWISTED_REACTOR"])
@@ -156,7 +155,7 @@ def check_reactor(settings: BaseSettings) -> None:
 
 
 def _check_event_loop(name: str | None) -> None:
-    """Raise ``UsageError`` for the name of something else than an event loop's class."""
+    """Raise ``UsageError`` unless ``name`` is the class of an event loop."""
     if name is None:
         return
     try:
@@ -165,15 +164,15 @@ def _check_event_loop(name: str | None) -> None:
         found = None
     if not (isinstance(found, type) and issubclass(found, AbstractEventLoop)):
         raise UsageError(
-            "ASYNCIO_EVENT_LOOP must name a class of event loops, such as "
+            "ASYNCIO_EVENT_LOOP must name an event loop class, such as "
             f"asyncio.SelectorEventLoop, not {name!r}"
         )
 
 
 def _check_spider_middlewares(settings: BaseSettings) -> None:
-    """Raise ``UsageError`` for a spider middleware of the project's that Scrapy refuses.
+    """Raise ``UsageError`` for a spider middleware of the project that Scrapy would refuse.
 
-    The one that ``scrapy startproject`` wrote for long is such a one.
+    Older versions of ``scrapy startproject`` wrote such a one.
     """
     for part, place in settings.getdict("SPIDER_MIDDLEWARES").items():
         if place is None:
@@ -190,7 +189,7 @@ def _check_spider_middlewares(settings: BaseSettings) -> None:
 
 
 def install_results(settings: BaseSettings) -> None:
-    """Switch on what takes items, for spiders that are not ours."""
+    """Install the components that process items, for spiders that are not ours."""
     for name in dir(defaults):
         if name.startswith("SEMCRAWL_"):
             settings.set(name, getattr(defaults, name), _PRIORITY)
@@ -208,7 +207,7 @@ def _install_targets(settings: BaseSettings) -> None:
         _add_components(settings, name, components)
 
 
-#: settings of the project that semcrawl itself is
+#: settings of semcrawl as a Scrapy project
 _PROJECT_ONLY = frozenset(
     {
         "BOT_NAME",
@@ -223,7 +222,7 @@ _PROJECT_ONLY = frozenset(
 
 
 def _add_components(settings: BaseSettings, name: str, components: dict[str, Any]) -> None:
-    """Add components that the project does not place itself."""
+    """Add the components that the project does not order itself."""
     current = dict(settings.getdict(name))
     placed = {_path(key) for key in current}
     current.update((path, order) for path, order in components.items() if path not in placed)
@@ -231,10 +230,10 @@ def _add_components(settings: BaseSettings, name: str, components: dict[str, Any
 
 
 def _settle(settings: BaseSettings, name: str, value: Any, least: str = _PRIORITY) -> None:
-    """Give a setting a value that stays, above the one that it has.
+    """Give a setting a value with a higher priority than its present one.
 
-    A runner that is given a crawler merges its own settings into the crawler's, and replaces what
-    is of equal priority (``process.crawl(process.create_crawler(…))``).
+    In ``process.crawl(process.create_crawler(…))`` the runner merges its own settings into the
+    crawler's, and replaces those of equal priority.
     """
     priority = max(settings.getpriority(name) or 0, SETTINGS_PRIORITIES[least])
     settings.set(name, value, priority + 1)

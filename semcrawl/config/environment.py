@@ -1,9 +1,9 @@
-"""semcrawl's settings, each of which the environment variable of its name overrides.
+"""semcrawl's settings, each overridden by the environment variable of its name.
 
-For containers, whose settings come that way: ``SCRAPY_SETTINGS_MODULE=semcrawl.config.environment``
-and, say, ``SEMCRAWL_CRAWL_DELAY=2``. A project of one's own begins with
-``from semcrawl.config.environment import *``. Lists have commas, mappings are JSON, switches 0 or
-1. An empty variable leaves a number or a switch at its default.
+Meant for containers: set ``SCRAPY_SETTINGS_MODULE=semcrawl.config.environment`` and, for example,
+``SEMCRAWL_CRAWL_DELAY=2``. The settings of your own project begin with
+``from semcrawl.config.environment import *``. Separate lists by commas, write mappings as JSON and
+switches as 0 or 1. An empty variable leaves a number or switch at its default.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _SCRAPY_REDIS = ("MAX_IDLE_TIME_BEFORE_CLOSE", "REDIS_START_URLS_KEY")
 
 
 def settings_in(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings that an environment gives: ours, and Scrapy's that ours has defaults for.
+    """Return the settings in an environment: ours, and those of Scrapy for which we have defaults.
 
-    Misspelt names that begin with ``SEMCRAWL_`` are among them, so that commands refuse them.
+    Misspelt names that begin with ``SEMCRAWL_`` are included, so that commands refuse them.
     """
     return {
         name: value

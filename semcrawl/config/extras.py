@@ -1,4 +1,4 @@
-"""Optional parts: how they are installed."""
+"""Tells users how to install optional extras."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import semcrawl
 
 
 def install_hint(extra: str) -> str:
-    """Say by which command an optional part comes: from the checkout that runs, or by name.
+    """Return the pip command that installs an extra, for this checkout or by name.
 
-    The name alone needs an index that has the package.
+    The name needs an index that has the package.
     """
     root = Path(semcrawl.__file__).resolve().parents[1]
     if (root / "pyproject.toml").is_file():

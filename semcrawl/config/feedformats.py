@@ -1,4 +1,4 @@
-"""Formats and storages for Scrapy's ``FEED_EXPORTERS`` and ``FEED_STORAGES``."""
+"""Our values for Scrapy's ``FEED_EXPORTERS`` and ``FEED_STORAGES``."""
 
 FEED_EXPORTERS: dict[str, str] = {
     "nq": "semcrawl.exporters.documentfeeds.NQuadsExporter",

@@ -1,4 +1,4 @@
-"""The job folder: where the results of a crawl go."""
+"""The job folder, which holds the results of a crawl."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from semcrawl.errors import StoreError
 
 
 def job_folder(settings: BaseSettings) -> Path:
-    """Return the folder that ``SEMCRAWL_JOBDIR`` names (else ``JOBDIR``, else the current one).
+    """Return the folder named by ``SEMCRAWL_JOBDIR``, else ``JOBDIR``, else the current one.
 
-    It is made when missing; raises ``StoreError`` when that fails.
+    Makes it if it is missing. Raises ``StoreError``.
     """
     folder = job_path(settings)
     try:
@@ -24,13 +24,13 @@ def job_folder(settings: BaseSettings) -> Path:
 
 
 def job_path(settings: BaseSettings) -> Path:
-    """Return that folder without making it."""
+    """Return the job folder without making it."""
     return Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")
 
 
 def writes_at_once(crawler: Crawler) -> bool:
-    """Whether the results of a crawl have their files from its start: for spiders of ours.
+    """Whether the files of results exist from a crawl's start, as for our spiders.
 
-    Other spiders of a project may never give anything of the kind.
+    Other spiders of a project may never produce any.
     """
     return hasattr(crawler.spidercls, "make_request")

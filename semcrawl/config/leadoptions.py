@@ -1,7 +1,4 @@
-"""Which ways to data a crawl goes besides links, as the settings say.
-
-They are lists of catalogues, SPARQL endpoints and sitemaps, and how much of them is read.
-"""
+"""Options of ways to data besides links: catalogues, SPARQL endpoints, sitemaps and others."""
 
 from __future__ import annotations
 
@@ -21,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LeadOptions:
-    """Which ways to data are gone, besides links."""
+    """Options of catalogues, signposts, negotiation and well-known addresses."""
 
     catalogues: bool = True
-    #: pages of one catalogue that are followed, and bytes of one of its lists
+    #: most pages of one catalogue, and most bytes of one list
     most_pages: int = 2000
     most_bytes: int = 16 * 2**20
     #: ``Link:`` headers, and linksets
@@ -36,11 +33,11 @@ class LeadOptions:
 
     @property
     def asks_as_rdf(self) -> bool:
-        """Whether any page is asked for again, as RDF."""
+        """Whether pages are requested again as RDF."""
         return self.negotiation and self.tries > 0
 
     def reads(self, form: str) -> bool:
-        """Whether lists of a form are read; ``form``: as ``form_of`` says, empty for no list."""
+        """Whether lists of a form are read; ``form`` comes from ``form_of``, empty for no list."""
         wanted = self.signposts if form.startswith("linkset") else self.catalogues
         return bool(form) and wanted
 
@@ -52,7 +49,7 @@ class LeadOptions:
         names = [name.strip().strip("/") for name in names]
         for name in names:
             if name and not all(c.isalnum() or c in "-_.~/" for c in name):
-                raise UsageError(f"SEMCRAWL_WELL_KNOWN: {name!r} is no name below /.well-known/")
+                raise UsageError(f"SEMCRAWL_WELL_KNOWN: invalid name below /.well-known/: {name!r}")
 
         def switch(name: str) -> bool:
             return read_switch(name, settings.get(name) or "")
@@ -85,17 +82,17 @@ class LeadOptions:
 
 @dataclass(frozen=True, slots=True)
 class EndpointOptions:
-    """How endpoints are read."""
+    """Options of reading endpoints."""
 
-    #: which are: ``never``, ``seeds`` or ``found``
+    #: endpoints to read: ``never``, ``seeds`` or ``found``
     allowed: str = "seeds"
-    #: triples of a page, and of an endpoint (0: any number)
+    #: most triples of a page, and of an endpoint (0: any number)
     page: int = 10_000
     most: int = 10_000_000
-    #: seconds for a query, and for all queries of an endpoint in one run (0: any time)
+    #: seconds for a query, and for all queries to an endpoint in one run (0: no limit)
     timeout: float = 60.0
     seconds: float = 43_200.0
-    #: patterns of graphs that are left out
+    #: patterns of graph names that are left out
     skipped: tuple[str, ...] = ()
 
     @classmethod
@@ -123,7 +120,7 @@ class EndpointOptions:
         }
 
     def check(self, seeds: Iterable[str]) -> None:
-        """Raise ``UsageError`` where seeds name an endpoint, and none may be read."""
+        """Raise ``UsageError`` if seeds name an endpoint but none may be read."""
         named = next(filter(None, map(endpoint_of_seed, seeds)), "")
         if named and self.allowed == "never":
             raise UsageError(
@@ -134,9 +131,9 @@ class EndpointOptions:
 class SitemapUse(StrEnum):
     """Whether links of sitemaps are followed."""
 
-    AUTO = "auto"  #: beside the links of pages
+    AUTO = "auto"  #: besides the links of pages
     NEVER = "never"
-    ONLY = "only"  #: and no others
+    ONLY = "only"  #: instead of the links of pages
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -150,11 +147,11 @@ class SitemapUse(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SitemapRules:
-    """How sitemaps are used, and how much of them."""
+    """Whether sitemaps are used, and how much of them is read."""
 
     use: SitemapUse = SitemapUse.AUTO
     limits: SitemapLimits = field(default_factory=SitemapLimits)
-    #: sitemaps of a host that are read
+    #: most sitemaps of a host
     most: int = 1000
 
     @classmethod

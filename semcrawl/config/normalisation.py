@@ -1,4 +1,4 @@
-"""How URLs are normalised, by the settings (sources.md I)."""
+"""Reads the settings of URL normalisation (sources.md I)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def url_normalisation(settings: BaseSettings) -> Normalisation:
 
 
 def _names(settings: BaseSettings) -> dict[str, str]:
-    """Read ``SEMCRAWL_URL_HOST_NAMES``: hosts as links give them, and as they are asked for."""
+    """Read ``SEMCRAWL_URL_HOST_NAMES``: hosts in links → names to request."""
     setting = "SEMCRAWL_URL_HOST_NAMES"
     try:
         names = settings.getdict(setting)
@@ -33,9 +33,9 @@ def _names(settings: BaseSettings) -> dict[str, str]:
 
 
 def _host(setting: str, host: object) -> str:
-    """Return a host as URLs have it, an IPv6 address without its brackets."""
+    """Return a host as in URLs, but an IPv6 address without brackets."""
     text = str(host).strip().lower().strip("[]")
     url = f"http://[{text}]/" if ":" in text else f"http://{text}/"
     if normalise(url) != url:
-        raise UsageError(f"{setting}: {host!r} is no host")
+        raise UsageError(f"{setting}: {host!r} is not a host")
     return text

@@ -1,4 +1,4 @@
-"""Numbers of settings, within their bounds, and words that turn something on or off."""
+"""Reads numbers within bounds and switches from settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_number(
 ) -> float:
     """Return a setting as a number from ``low`` to ``high``; raise ``UsageError`` for others.
 
-    A setting that is missing or empty has its ``default``, or that of :mod:`semcrawl.settings`.
+    A missing or empty setting has the ``default``, or that of :mod:`semcrawl.settings`.
     """
     value = _value(settings, name, default)
     try:
@@ -35,7 +35,7 @@ def read_number(
 
 
 def whole_number(settings: Mapping[str, Any], name: str, low: float = 1, high: float = inf) -> int:
-    """Return a setting as a whole number; as :func:`read_number` otherwise."""
+    """Return a setting as a whole number; otherwise like :func:`read_number`."""
     value = _value(settings, name, None)
     try:
         number = int(value)
@@ -47,12 +47,12 @@ def whole_number(settings: Mapping[str, Any], name: str, low: float = 1, high: f
 
 
 def random_seed(settings: Mapping[str, Any]) -> int:
-    """Return ``SEMCRAWL_RANDOM_SEED``, a number of 64 bits; raise ``UsageError`` for others."""
+    """Return ``SEMCRAWL_RANDOM_SEED``, a signed 64-bit number. Raises ``UsageError``."""
     return whole_number(settings, "SEMCRAWL_RANDOM_SEED", -(1 << 63), (1 << 63) - 1)
 
 
 def _value(settings: Mapping[str, Any], name: str, default: float | None) -> Any:
-    # (Scrapy's ``get`` gives the default for None, too)
+    # Scrapy's ``get`` returns the default for None too
     value = settings[name] if name in settings else ""  # noqa: SIM401
     if value != "":
         return value
@@ -72,7 +72,7 @@ def _shown(bound: float) -> str:
 def read_switch(name: str, value: object) -> bool:
     """Return whether the argument or option ``name`` is on.
 
-    Words are read in any case. Raises ``UsageError`` for a word that says neither on nor off.
+    Case is ignored. Raises ``UsageError`` for a word that means neither on nor off.
     """
     if not isinstance(value, str):
         return bool(value)

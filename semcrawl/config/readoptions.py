@@ -1,4 +1,4 @@
-"""The settings about reading, as the options of the pure reader."""
+"""Turns the settings of reading into :class:`semcrawl.rdf.ReadOptions`."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def read_options(settings: BaseSettings, spool_dir: Path | None = None) -> ReadO
 
 
 def _followed(settings: BaseSettings) -> frozenset[str]:
-    """Return the properties whose values are links; those that name endpoints are if these are."""
+    """Return the properties whose values are links, with those of endpoints if these are read."""
     wanted = link_properties(settings.getlist("SEMCRAWL_RDF_LINKS"))
     found = settings.get("SEMCRAWL_ENDPOINTS") == "found"
     return wanted | ENDPOINT_PROPERTIES if wanted and found else wanted
 
 
 def embedded_kinds(names: list[str]) -> frozenset[Embedded]:
-    """Return the kinds of embedded data of these names; raise ``UsageError`` for unknown ones."""
+    """Return the kinds of embedded data by name; raise ``UsageError`` for unknown names."""
     found = set()
     for name in _clean(names):
         try:
@@ -67,7 +67,7 @@ def embedded_kinds(names: list[str]) -> frozenset[Embedded]:
 
 
 def link_positions(names: list[str]) -> frozenset[Position]:
-    """Return the positions of these names; raise ``UsageError`` for unknown ones."""
+    """Return the positions by name; raise ``UsageError`` for unknown names."""
     found = set()
     for name in _clean(names):
         try:
@@ -79,7 +79,7 @@ def link_positions(names: list[str]) -> frozenset[Position]:
 
 
 def link_properties(names: list[str]) -> frozenset[str]:
-    """Return the properties that presets and IRIs name, empty for all of them.
+    """Return the properties named by presets and IRIs; empty means all.
 
     Raises ``UsageError`` for other words.
     """
@@ -89,9 +89,9 @@ def link_properties(names: list[str]) -> frozenset[str]:
 
 
 def embedded_links(names: list[str]) -> frozenset[str]:
-    """Return the properties of data in pages whose values are links, empty for none of them.
+    """Return the properties of embedded data whose values are links; empty means none.
 
-    Raises ``UsageError`` for what is neither preset nor IRI.
+    Raises ``UsageError`` for other words than presets and IRIs.
     """
     return _properties("SEMCRAWL_EMBEDDED_LINKS", names, EMBEDDED_PRESETS)
 
@@ -107,7 +107,7 @@ def _properties(
             found.add(name.strip("<>"))
         else:
             known = ", ".join((*others, *presets))
-            raise UsageError(f"{setting}: {name!r} is none of {known} and no IRI")
+            raise UsageError(f"{setting}: {name!r} is neither an IRI nor one of {known}")
     return frozenset(found)
 
 

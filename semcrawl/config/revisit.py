@@ -1,9 +1,9 @@
-"""Which documents to look at again, and in which order.
+"""Chooses the documents to re-visit, and their order.
 
-Two policies (sources.md X): *uniform* looks at every document equally often, *proportional* in
-proportion to how often it changes. Richer documents come more often under the second and first
-among equals under both (sources.md T.8). The load is the same: ``interval`` is the mean time
-between two visits of a document.
+There are two policies (sources.md X): *uniform* visits every document equally often, *proportional*
+in proportion to its rate of change. Under the second, richer documents are visited more often;
+under both, they come first among equals (sources.md T.8). The load is the same: ``interval`` is the
+mean time between two visits of a document.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from enum import StrEnum
 from semcrawl.errors import UsageError
 from semcrawl.web.vocabulary import FoundBy, Kind
 
-#: how much more or less often than the mean a document is visited at most
+#: largest ratio of a document's frequency of visits to the mean, in either direction
 MAX_WEIGHT = 16.0
 
 
-#: word among the rules of a document that its server calls immutable
+#: rule that marks documents which their server declares immutable
 IMMUTABLE = "immutable"
 
 
 class RevisitPolicy(StrEnum):
-    """How visits are shared out."""
+    """How visits are distributed."""
 
     UNIFORM = "uniform"
     PROPORTIONAL = "proportional"
@@ -39,26 +39,26 @@ class Visited:
     kind: Kind = Kind.RDF
     etag: str = ""
     last_modified: str = ""
-    #: how often it was fetched or found unmodified, the first time included
+    #: number of visits that found it, changed or not, including the first
     visits: int = 1
-    #: how often it was found changed
+    #: number of visits that found it changed
     changes: int = 0
     first_seen_at: float = 0.0
     last_seen_at: float = 0.0
-    #: statements of an RDF document; RDF documents first found on a page
+    #: of RDF: number of statements; of a page: number of RDF documents first found there
     richness: int = 0
     parent_url: str | None = None
     depth: int = 0
     label: str = ""
     rules: tuple[str, ...] = ()
     found_by: FoundBy | None = None
-    #: was not there (404) when it was looked for last
+    #: whether the last visit did not find it (404)
     missing: bool = False
-    #: SHA-256 of its content, hexadecimal; empty where it is not known
+    #: SHA-256 of its content, hexadecimal; empty if unknown
     content: str = ""
-    #: it is, or was taken for, an image
+    #: whether it is, or was taken for, an image
     image: bool = False
-    #: of an image: what the topic made of the texts near it, 0 to 1
+    #: of an image: relevance of its near texts to the topic, 0 to 1
     near_text: float | None = None
 
 
@@ -67,14 +67,14 @@ class Revisit:
     """A document that is due."""
 
     visited: Visited
-    #: larger first: seconds since the last visit, times the document's weight
+    #: seconds since the last visit times the document's weight; larger first
     priority: float
     #: conditional request headers (RFC 9110, section 13.1)
     headers: dict[str, str] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
-        """The URL to ask for."""
+        """The URL to request."""
         return self.visited.url
 
 
@@ -83,12 +83,12 @@ class RevisitOptions:
     """The user's choices."""
 
     policy: RevisitPolicy = RevisitPolicy.PROPORTIONAL
-    #: mean seconds between two visits of a document; 0: everything is due, only the order counts
+    #: mean seconds between two visits of a document; 0: all are due, only their order matters
     interval: float = 0.0
 
     @classmethod
     def parse(cls, policy: str, interval: float) -> RevisitOptions:
-        """Make options from a user's words; raises ``UsageError``."""
+        """Make options from settings. Raises ``UsageError``."""
         try:
             chosen = RevisitPolicy(policy)
         except ValueError:
@@ -100,13 +100,12 @@ class RevisitOptions:
 
 
 def change_rate(visited: Visited) -> float | None:
-    """Estimate how often a document changes, in changes per second; ``None`` without a re-visit.
+    """Estimate a document's changes per second; ``None`` without a re-visit.
 
-    Changes are taken for a Poisson process that was looked at ``n`` times and seen changed at
-    ``x`` of them, ``t`` seconds apart on average. A look sees one change where there were more,
-    so ``x / n t`` is too small; ``-log((n - x + 0.5) / (n + 0.5)) / t`` corrects that and stays
-    finite when every look saw a change (Cho and Garcia-Molina, Estimating Frequency of Change,
-    2003).
+    Changes are modelled as a Poisson process, observed ``n`` times, on average ``t`` seconds apart,
+    and found changed ``x`` times. Several changes between two visits count as one, so ``x / n t``
+    is too small. ``-log((n - x + 0.5) / (n + 0.5)) / t`` corrects that, and stays finite if every
+    visit found a change (Cho and Garcia-Molina, Estimating Frequency of Change, 2003).
     """
     looks = visited.visits - 1
     span = visited.last_seen_at - visited.first_seen_at
@@ -117,10 +116,10 @@ def change_rate(visited: Visited) -> float | None:
 
 
 def weights(documents: Sequence[Visited], policy: RevisitPolicy) -> list[float]:
-    """Return how much more often than the mean each document is to be visited; the mean is 1.
+    """Return each document's frequency of visits relative to the mean; the mean is 1.
 
-    A document that was never re-visited counts as changing like the average of the others. Richness
-    counts by its logarithm, so that one dump does not take all visits.
+    A document without re-visits is assumed to change at the mean rate. Richness counts
+    logarithmically, so that one dump does not take all visits.
     """
     if policy is RevisitPolicy.UNIFORM or not documents:
         return [1.0] * len(documents)
@@ -140,10 +139,10 @@ def weights(documents: Sequence[Visited], policy: RevisitPolicy) -> list[float]:
 
 
 def due(documents: Iterable[Visited], options: RevisitOptions, now: float) -> list[Revisit]:
-    """Return the documents to be re-visited at ``now``, the most urgent first.
+    """Return the documents due at ``now``, the most urgent first.
 
-    Missing documents may come back; they are visited at the longest interval. What its server calls
-    immutable is never visited again.
+    Missing documents may come back, and are visited at the longest interval. Immutable documents
+    are never visited again.
     """
     known = [document for document in documents if IMMUTABLE not in document.rules]
     found = []
@@ -157,9 +156,9 @@ def due(documents: Iterable[Visited], options: RevisitOptions, now: float) -> li
 
 
 def conditional_headers(document: Visited) -> dict[str, str]:
-    """Return the headers that let a server answer 304 when nothing has changed.
+    """Return the headers that let a server answer 304 if nothing has changed.
 
-    None for a missing document: its content is no longer kept, and wanted whole.
+    A missing document gets none: its content is no longer kept, so it is needed whole.
     """
     headers: dict[str, str] = {}
     if document.missing:

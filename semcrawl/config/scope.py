@@ -1,4 +1,4 @@
-"""Scope: which links a crawl may follow."""
+"""Decides by the scope which links a crawl may follow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from semcrawl.errors import UsageError
 from semcrawl.web.hosts import domain_of, host_of
 from semcrawl.web.urls import normalise
 
-#: hosts that only redirect persistent identifiers to where the documents are
+#: hosts that redirect persistent identifiers to documents
 DEFAULT_REDIRECTORS = ("w3id.org", "purl.org", "purl.oclc.org", "doi.org", "dx.doi.org", "n2t.net")
 
 _MODES = ("site", "parent", "any")
@@ -19,26 +19,26 @@ _MODES = ("site", "parent", "any")
 
 @dataclass(slots=True)
 class Scope:
-    """The scope that ``-a scope=…`` asks for.
+    """The scope of a crawl (``-a scope=…``).
 
-    ``site``: the pay-level domains of the seeds and of where they lead, and off them redirectors
-    and links labelled R.
+    ``site``: the pay-level domains of the seeds and of their redirect targets; off them only
+    redirectors and links labelled R.
     ``parent``: any link whose page is inside those domains (the thesis's rule, sources.md T.7).
-    ``any``: everything. ``hosts``: only these hosts, or parts of them (``host/folder/``).
+    ``any``: everything. ``hosts``: only the listed hosts or parts of them (``host/folder/``).
     """
 
     mode: str = "site"
-    #: host and path prefix, when the mode is ``hosts``
+    #: hosts and path prefixes in mode ``hosts``
     hosts: tuple[tuple[str, str], ...] = ()
     redirectors: frozenset[str] = frozenset(DEFAULT_REDIRECTORS)
-    #: pay-level domains of the seeds and of where they lead, and the hosts there
+    #: pay-level domains and hosts of the seeds and of their redirect targets
     roots: set[str] = field(default_factory=set)
-    #: those of them that the user's own seeds name, which may be private
+    #: those named by the user's own seeds, which may be private
     named: set[str] = field(default_factory=set)
 
     @classmethod
     def parse(cls, text: str, redirectors: Iterable[str] = DEFAULT_REDIRECTORS) -> Scope:
-        """Read a scope from the command line; raise ``UsageError`` when it is none."""
+        """Read a scope from the command line. Raises ``UsageError``."""
         named = text.strip()
         if named in _MODES:
             return cls(named, redirectors=frozenset(redirectors))
@@ -60,11 +60,11 @@ class Scope:
 
     @classmethod
     def roots_of(cls, url: str) -> set[str]:
-        """Return what a seed adds to :attr:`roots`: its pay-level domain, and the host it names."""
+        """Return what a seed adds to :attr:`roots`: its pay-level domain and its host."""
         return {domain_of(url), host_of(url)}
 
     def inside(self, url: str) -> bool:
-        """Whether a URL lies on the sites of the crawl."""
+        """Whether a URL is on the sites of the crawl."""
         if self.mode == "any":
             return True
         if self.mode != "hosts":
@@ -80,7 +80,7 @@ class Scope:
         )
 
     def may_lead(self, url: str, *, page_inside: bool = True) -> bool:
-        """Whether a link could be followed with some label."""
+        """Whether a link may be followed if it gets the right label."""
         if self.mode == "hosts":
             return self.inside(url)
         return self.mode in ("any", "site") or page_inside or self.inside(url)
@@ -90,7 +90,7 @@ class Scope:
         return self.mode != "hosts" or self.inside(url)
 
     def allows(self, url: str, *, label_r: bool, page_inside: bool = True) -> bool:
-        """Whether to follow a link that was labelled R or not, found on a page inside or not."""
+        """Whether to follow a link, by its label and by whether its page is inside."""
         if self.inside(url):
             return True
         if self.mode == "parent":
@@ -101,7 +101,7 @@ class Scope:
 
 
 def _place(text: str) -> tuple[str, str] | None:
-    """Read a host, or a part of one, as addresses are spelled: host and path prefix."""
+    """Return host and path prefix, spelled as in normalised addresses; ``None`` for other text."""
     scheme, mark, address = text.partition("://")
     if not mark:
         scheme, address = "http", text

@@ -1,4 +1,4 @@
-"""The aim of a crawl: RDF documents, pages, data in them, images, bodies of given media types."""
+"""The targets of a crawl: RDF documents, pages, embedded data, images, given media types."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from semcrawl.errors import UsageError
 from semcrawl.web.vocabulary import VAGUE_MEDIA_TYPES, Kind
 
-#: what the machine knows of extensions, and formats of data that it may not know
+#: Python's table of extensions, and data formats that it may lack
 _TYPES = mimetypes.MimeTypes()
 for _type, _extension in (
     ("application/geo+json", ".geojson"),
@@ -24,7 +24,7 @@ for _type, _extension in (
 ):
     _TYPES.add_type(_type, _extension)
 
-#: what counts by what it is, in the order of the fields of :class:`Targets`
+#: kinds of targets, in the order of the fields of :class:`Targets`
 _KINDS = ("rdf", "embedded", "html")
 _IMAGES = "images"
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+*-]+")
@@ -32,23 +32,23 @@ _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+*-]+")
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Which fetched documents count as targets, and so as relevant (sources.md T.1)."""
+    """Which fetched documents are targets, and so relevant (sources.md T.1)."""
 
     rdf: bool = True
-    #: pages with embedded data count
+    #: pages with embedded data
     embedded: bool = False
-    #: pages count, with or without data
+    #: all pages
     html: bool = False
-    #: media types of bodies that count and are kept as files; ``text/*`` names all of a kind
+    #: media types of bodies that are kept as files; ``text/*`` matches several
     media_types: tuple[str, ...] = ()
-    #: images count, if they are kept (:class:`semcrawl.images.imageoptions.ImageOptions`)
+    #: images that are kept (:class:`semcrawl.images.imageoptions.ImageOptions`)
     images: bool = False
 
     @classmethod
     def parse(cls, names: str | Iterable[str]) -> Self:
-        """Read ``rdf``, ``embedded``, ``html``, ``images`` and media types, a list or with commas.
+        """Read ``rdf``, ``embedded``, ``html``, ``images`` and media types.
 
-        Raises ``UsageError`` for anything else.
+        ``names`` is a list, or text with commas. Raises ``UsageError`` for anything else.
         """
         given = names.split(",") if isinstance(names, str) else names
         wanted = list(dict.fromkeys(name.strip().lower() for name in given if name.strip()))
@@ -65,7 +65,7 @@ class Targets:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """Media types of bodies that may be targets; ``image/*`` where images count."""
+        """Media types of bodies that may be targets, with ``image/*`` if images are targets."""
         return (*self.media_types, "image/*") if self.images else self.media_types
 
     def may_have_type(self, content_type: str, url: str = "", name: str = "") -> bool:
@@ -74,16 +74,16 @@ class Targets:
 
     @property
     def names(self) -> str:
-        """The targets, as :meth:`parse` reads them."""
+        """The targets as text for :meth:`parse`."""
         kinds = [name for name in _KINDS if getattr(self, name)]
         images = [_IMAGES] if self.images else []
         return ",".join((*kinds, *images, *self.media_types))
 
     def has_type(self, content_type: str, url: str = "", name: str = "") -> bool:
-        """Whether bodies with this Content-Type header are targets for it alone.
+        """Whether bodies with this Content-Type header are targets because of it.
 
-        Where the header is missing or vague (``application/octet-stream``), the extension of
-        ``name``, under which the body is to be saved, or of the URL tells the type.
+        If the header is missing or vague (``application/octet-stream``), the extension of the
+        download's ``name`` or of the URL gives the type.
         """
         return _is_of(self.media_types, content_type, url, name)
 
@@ -96,7 +96,7 @@ class Targets:
         url: str = "",
         name: str = "",
     ) -> bool:
-        """Whether a body that was read is a target."""
+        """Whether a body is a target."""
         if kind is Kind.RDF and self.rdf:
             return True
         if kind is Kind.HTML and (self.html or (self.embedded and embedded_quads > 0)):
@@ -105,21 +105,21 @@ class Targets:
 
     @property
     def extensions(self) -> frozenset[str]:
-        """File extensions of the media types, without the dot; ``text/*`` has many."""
+        """File extensions of the media types, without the dot."""
         return frozenset(
             extension[1:] for name in self.types for extension in extensions_of_type(name)
         )
 
     @property
     def elements(self) -> frozenset[str]:
-        """Elements of pages that show targets in place, whose addresses are links then."""
+        """HTML elements that embed media targets, so that their addresses are links."""
         shown = ("image/", "audio/", "video/")
         wanted = any(name.startswith(shown) or name.startswith("*") for name in self.media_types)
         return frozenset(("img", "audio", "video", "source", "embed")) if wanted else frozenset()
 
 
 def _is_of(wanted_types: tuple[str, ...], content_type: str, url: str, name: str) -> bool:
-    """Whether a body's type, by its header, its name or its address, is one of some."""
+    """Whether a body's type, by header, name or address, is one of ``wanted_types``."""
     if not wanted_types:
         return False
     media_type = content_type.partition(";")[0].strip().lower()
@@ -130,7 +130,7 @@ def _is_of(wanted_types: tuple[str, ...], content_type: str, url: str, name: str
 
 
 def types_like(wanted: str) -> set[str]:
-    """Return the known media types that a type with ``*`` matches, else the type itself."""
+    """Return the known media types that a pattern with ``*`` matches, else the type itself."""
     if "*" not in wanted:
         return {wanted}
     known = {each for names in _TYPES.types_map for each in names.values()}
@@ -147,14 +147,14 @@ def extensions_of_type(wanted: str) -> set[str]:
 
 
 def saved_name(disposition: str) -> str:
-    """Return the file name that a Content-Disposition header gives; empty when it gives none."""
+    """Return the file name in a Content-Disposition header, or an empty string."""
     message = Message()
     message["Content-Disposition"] = disposition
     return message.get_filename() or ""
 
 
 def _type_of(name: str) -> str:
-    """Return the media type of a file name's extension; empty when unknown."""
-    # (as a path: it takes what looks like a scheme for one)
+    """Return the media type of a file name's extension; empty if unknown."""
+    # as a path, so that nothing in it is taken for a scheme
     media_type, packing = _TYPES.guess_type("/" + name.lower(), strict=False)
     return "" if packing else media_type or ""

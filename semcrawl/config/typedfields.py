@@ -1,4 +1,4 @@
-"""Checks the types of fields that were read into data classes from outside."""
+"""Checks the types of data class fields that were filled from outside."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 
 def check_fields(instance: Any) -> None:
-    """Raise ``ValueError`` when a field holds something else than its class declares.
+    """Raise ``ValueError`` if a field does not hold its declared type.
 
-    Parts of a sequence are looked at, fields of what a field holds are not. An ``int`` does for a
-    ``float``, no ``bool`` for a number, and a number has to be finite.
+    Checks items of tuples, but not fields of nested objects. An ``int`` may be a ``float``, a
+    ``bool`` is not a number, and numbers must be finite.
     """
     for name, declared, plain in _declared(type(instance)):  # type: ignore[arg-type]
         value = getattr(instance, name)
@@ -24,7 +24,7 @@ def check_fields(instance: Any) -> None:
 
 @cache
 def _declared(of: Hashable) -> tuple[tuple[str, Any, frozenset[type]], ...]:
-    """Return the fields of a class, what they hold, and the types whose values all do."""
+    """Return the fields of a class, their declared types, and the types that need no check."""
     described: Any = of
     hints = get_type_hints(described)
     return tuple(
@@ -45,7 +45,7 @@ def _kinds(declared: Any) -> tuple[Any, ...]:
 def _check(name: str, value: Any, declared: Any) -> None:
     if get_origin(declared) is tuple:
         if not isinstance(value, tuple):
-            raise ValueError(f"{name} is no sequence")
+            raise ValueError(f"{name} is not a tuple")
         for part in value:
             _check(name, part, get_args(declared)[0])
         return
@@ -54,11 +54,11 @@ def _check(name: str, value: Any, declared: Any) -> None:
 
 
 def _is(value: Any, kind: Any) -> bool:
-    """Whether a value is of a kind."""
+    """Whether a value is of a declared type."""
     if kind is NoneType:
         return value is None
     if kind in (int, float):
-        if isinstance(value, int):  # (msgpack packs no number of more than 64 bits)
+        if isinstance(value, int):  # msgpack packs at most 64 bits
             return not isinstance(value, bool) and abs(value) < 1 << 63
         return kind is float and isinstance(value, float) and isfinite(value)
     return isinstance(value, kind)

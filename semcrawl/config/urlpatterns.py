@@ -1,4 +1,4 @@
-"""Which addresses a user wants asked for, by patterns: globs and regular expressions."""
+"""Patterns of addresses to request or not: globs and regular expressions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from semcrawl.web.urls import normalise
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-#: how a regular expression begins
+#: prefix of a regular expression
 _REGEX = "re:"
 
 
@@ -24,15 +24,15 @@ _REGEX = "re:"
 class UrlPattern:
     """One pattern of addresses.
 
-    ``/data/*`` is compared with path and query, ``*.example.org/x/*`` with host, path and query,
-    what has ``://`` with the whole address; ``*`` stands for any signs, and everything else for
-    itself. ``re:…`` is a regular expression, searched for in the whole address. ``host:…`` is
-    compared with the host alone, ``type:…`` with the media type of what a server sends.
+    ``/data/*`` is matched with path and query, ``*.example.org/x/*`` with host, path and query, a
+    pattern with ``://`` with the whole address. ``*`` matches any characters. ``re:…`` is a regular
+    expression that is searched in the whole address. ``host:…`` is matched with the host,
+    ``type:…`` with the media type of the response.
     """
 
     text: str
     _expression: re.Pattern[str]
-    #: what it speaks of: ``url``, ``place`` (all but the scheme), ``path``, ``host`` or ``type``
+    #: part to match: ``url``, ``place`` (all but the scheme), ``path``, ``host`` or ``type``
     _part: str
 
     @classmethod
@@ -43,7 +43,7 @@ class UrlPattern:
             try:
                 return cls(text, re.compile(text.removeprefix(_REGEX)), "url")
             except re.error as error:
-                raise UsageError(f"{text!r} is no regular expression: {error}") from None
+                raise UsageError(f"{text!r} is not a regular expression: {error}") from None
         for kind in ("host", "type"):
             if text.startswith(f"{kind}:"):
                 glob = text.removeprefix(f"{kind}:").strip().lower()
@@ -64,15 +64,15 @@ class UrlPattern:
 
     @property
     def is_type(self) -> bool:
-        """Whether it speaks of media types, which are known when the answer comes."""
+        """Whether it matches media types, which only the response shows."""
         return self._part == "type"
 
     def holds_type(self, content_type: str) -> bool:
-        """Whether it is a pattern of a ``Content-Type``."""
+        """Whether it matches a ``Content-Type``."""
         return bool(self._expression.match(content_type.partition(";")[0].strip().lower()))
 
     def holds(self, url: str) -> bool:
-        """Whether it is a pattern of a normalised address."""
+        """Whether it matches a normalised address."""
         if self._part == "url":
             return bool(
                 self._expression.search(url)
@@ -90,11 +90,11 @@ class UrlPattern:
 
 @dataclass(frozen=True, slots=True)
 class UrlPatterns:
-    """Patterns of addresses that are asked for, and of those that are not."""
+    """Patterns of addresses to request, and of those not to request."""
 
-    #: one of these holds, if there are any …
+    #: if there are any, one must match
     include: tuple[UrlPattern, ...] = ()
-    #: … and none of these
+    #: none may match
     exclude: tuple[UrlPattern, ...] = ()
 
     @classmethod
@@ -110,12 +110,12 @@ class UrlPatterns:
         )
 
     def __bool__(self) -> bool:
-        """Whether there is anything that they refuse."""
+        """Whether there are any patterns."""
         return bool(self.include or self.exclude)
 
     def allow(self, url: str) -> bool:
-        """Whether an address may be asked for."""
-        if not (self.include or self.exclude):  # as in most crawls
+        """Whether an address may be requested."""
+        if not (self.include or self.exclude):  # true of most crawls
             return True
         include = [pattern for pattern in self.include if not pattern.is_type]
         if include and not any(pattern.holds(url) for pattern in include):
@@ -123,11 +123,11 @@ class UrlPatterns:
         return not self.exclude_it(url)
 
     def exclude_it(self, url: str) -> bool:
-        """Whether a pattern excludes an address, whatever is to be included."""
+        """Whether a pattern excludes an address."""
         return any(pattern.holds(url) for pattern in self.exclude if not pattern.is_type)
 
     def allow_type(self, content_type: str) -> bool:
-        """Whether what a server sends as this type may be downloaded."""
+        """Whether a body of this type may be downloaded."""
         include = [pattern for pattern in self.include if pattern.is_type]
         if include and not any(pattern.holds_type(content_type) for pattern in include):
             return False
@@ -139,7 +139,7 @@ def _compiled(glob: str) -> re.Pattern[str]:
 
 
 def _read_file(name: str) -> list[str]:
-    """Return the patterns of a file, one a line, ``#`` before comments."""
+    """Return the patterns in a file, one per line; ``#`` begins a comment."""
     try:
         lines = text_of(Path(name).read_bytes()).splitlines()
     except OSError as error:
@@ -148,7 +148,7 @@ def _read_file(name: str) -> list[str]:
 
 
 def _listed(settings: BaseSettings, name: str) -> list[str]:
-    """Read a list of patterns, those in files (``@file``) among them."""
+    """Read a list of patterns, and those in its files (``@file``)."""
     found: list[str] = []
     for text in _written(settings, name):
         found += _read_file(text.strip()[1:]) if text.strip().startswith("@") else [text]
@@ -156,9 +156,9 @@ def _listed(settings: BaseSettings, name: str) -> list[str]:
 
 
 def _written(settings: BaseSettings, name: str) -> list[str]:
-    """Read a list of patterns: a list, JSON, or text with commas between them.
+    """Read a list of patterns: a list, JSON, or text separated by commas.
 
-    A regular expression may hold commas: text that begins as one is one pattern.
+    Text that begins with a regular expression is one pattern, as it may contain commas.
     """
     value = settings.get(name) or []
     if not isinstance(value, str):
@@ -167,7 +167,7 @@ def _written(settings: BaseSettings, name: str) -> list[str]:
         try:
             found = json.loads(value)
         except ValueError:
-            raise UsageError(f"{name} is no list in JSON: {value!r}") from None
+            raise UsageError(f"{name} is not a JSON list: {value!r}") from None
         return [str(each) for each in found]
     if value.startswith(_REGEX):
         return [value]

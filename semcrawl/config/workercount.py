@@ -1,4 +1,4 @@
-"""How many processes work on one job folder."""
+"""Reads the number of worker processes of a job folder."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from scrapy.settings import BaseSettings
 
 from semcrawl.errors import UsageError
 
-#: more of them are surely a slip
+#: most workers; more are surely a slip
 _MOST = 256
 
 
 def worker_count(settings: BaseSettings) -> int:
-    """Return how many workers ``SEMCRAWL_WORKERS`` asks for; raise ``UsageError`` for nonsense."""
+    """Return the number of workers in ``SEMCRAWL_WORKERS``. Raises ``UsageError``."""
     return read_worker_count("SEMCRAWL_WORKERS", settings.get("SEMCRAWL_WORKERS", 1))
 
 
 def read_worker_count(name: str, value: Any) -> int:
-    """Read a number of workers, or ``auto``: one for each processor that this process may use.
+    """Read a number of workers, or ``auto``: one per processor that this process may use.
 
-    ``name`` is that of the setting or option. Raises ``UsageError``.
+    ``name`` is the setting or option. Raises ``UsageError``.
     """
     if value == "auto":
         return processors()
@@ -35,7 +35,7 @@ def read_worker_count(name: str, value: Any) -> int:
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,3 +1,3 @@
-"""The machine under a crawl: files, descriptors, processes, the event loop."""
+"""Access to the operating system: files, locks, descriptors, processes."""
 
 __all__: list[str] = []

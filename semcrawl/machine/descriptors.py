@@ -1,4 +1,4 @@
-"""Open files: how many a process may have, and how many a crawl needs."""
+"""Fits a crawl to the number of files that its process may open."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ try:
 except ImportError:  # Windows has no such limit
     resource = None  # type: ignore[assignment]
 
-#: what a crawl of two spiders has open however few requests it sends: results, databases with their
-#: locks and journals, the frontier's connections, pipes to processes that read, the log
+#: files that a crawl of two spiders opens without any request: results, databases with their locks
+#: and journals, the frontier's connections, pipes to reading processes, the log
 _ALWAYS = 72
-#: what a request may have open: its connections, a body on disk, a file that is looked up
+#: files that a request may open: connections, a body on disk, a file to look up
 _PER_REQUEST = 4
-#: sockets that Python's event loop waits for at a time where the system has no limit (``select``)
+#: sockets that Python's event loop can wait for on Windows (``select``)
 _SELECTED = 512
 
 
 def raise_limit() -> int:
-    """Let this process open as many files as it is allowed to; return how many."""
+    """Raise this process's limit of open files as far as allowed; return it."""
     if resource is None:
         return _SELECTED
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # (some systems have no such limit, and still refuse an infinite one)
+    # some systems report an infinite limit, but refuse it
     for wanted in (hard, 1 << 16, 1 << 13):
         if soft != resource.RLIM_INFINITY and (wanted > soft or wanted == resource.RLIM_INFINITY):
             with suppress(ValueError, OSError):
@@ -38,10 +38,10 @@ def raise_limit() -> int:
 
 
 def fit_to_limit(settings: BaseSettings) -> str:
-    """Have no more requests at a time than the process may open files for.
+    """Reduce the requests at a time to the files that the process may open.
 
-    Returns a line that says so, empty if there are enough. Raises ``StoreError`` when results could
-    not be written even with one request at a time.
+    Returns a message about it, or an empty string. Raises ``StoreError`` if even one request at a
+    time needs too many.
     """
     limit = raise_limit()
     wanted = settings.getint("CONCURRENT_REQUESTS")
@@ -56,7 +56,7 @@ def fit_to_limit(settings: BaseSettings) -> str:
 
 
 def idle_connections(concurrency: int) -> int:
-    """Return how many connections may be kept for later requests: half of what files are left."""
+    """Return how many idle connections to keep: half of the files that are left."""
     limit = _SELECTED if resource is None else resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if resource is not None and limit == resource.RLIM_INFINITY:
         return 1 << 16

@@ -1,4 +1,4 @@
-"""Locks on open files, which keep out other handles of this process and of others."""
+"""Locks open files against other handles, in this process and others."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["lock", "try_lock", "unlock"]
 
 
 def lock(file: IO[bytes] | int, *, shared: bool = False) -> None:
-    """Wait for the lock of an open file; it ends with :func:`unlock` and when the file is closed.
+    """Wait for the lock of an open file, held until :func:`unlock` or until the file is closed.
 
-    Those who want it ``shared`` keep out only those who do not. Raises ``OSError`` where the file
-    system has no locks.
+    ``shared`` locks exclude only exclusive ones. Raises ``OSError`` if the file system has no
+    locks.
     """
     try:
         _lock(file, LockFlags.SHARED if shared else LockFlags.EXCLUSIVE)
@@ -24,7 +24,7 @@ def lock(file: IO[bytes] | int, *, shared: bool = False) -> None:
 
 
 def try_lock(file: IO[bytes] | int) -> bool:
-    """Take the lock of an open file for this handle alone; return whether it was free."""
+    """Take the exclusive lock of an open file if it is free; return whether it was."""
     try:
         _lock(file, LockFlags.EXCLUSIVE | LockFlags.NON_BLOCKING)
     except AlreadyLocked:
@@ -35,5 +35,5 @@ def try_lock(file: IO[bytes] | int) -> bool:
 
 
 def unlock(file: IO[bytes] | int) -> None:
-    """Let others have the lock."""
+    """Release the lock of an open file."""
     _unlock(file)

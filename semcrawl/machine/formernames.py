@@ -1,4 +1,4 @@
-"""Modules and classes under their former names, for settings and scripts that name those."""
+"""Keeps former names of modules and classes working for settings and scripts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-#: former name of a module, and its name now; those that the documentation named, and those that
-#: settings name
+#: former → present name of modules that the documentation named or settings name
 FORMER = {
     "semcrawl.downloading": "semcrawl.download.handler",
     "semcrawl.exporters.compression": "semcrawl.exporters.feedcompression",
@@ -35,14 +34,14 @@ class _FormerNames(MetaPathFinder, Loader):
     """Finds modules by their former names."""
 
     def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
-        """Return the spec of a module that has another name now, or None."""
+        """Return the spec of a renamed module, or None."""
         return ModuleSpec(fullname, self) if fullname in FORMER else None
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Leave it to Python to make the module."""
+        """Let Python make the module."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Give the module the names of the present one, and warn in one line."""
+        """Copy the names of the present module, and warn in one line."""
         present = FORMER[module.__name__]
         _warn(module.__name__, present)
         names = vars(import_module(present)).items()
@@ -54,12 +53,12 @@ class _FormerNames(MetaPathFinder, Loader):
 
 
 def _warn(former: str, present: str) -> None:
-    message = f"{former} is now {present}: please change what names it"
+    message = f"{former} is now {present}: please use the new name"
     warnings.warn(message, FutureWarning, stacklevel=3)
 
 
 def former_classes(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a module that finds its classes by their former ``names``."""
+    """Return a ``__getattr__`` for a module that finds classes by their former ``names``."""
 
     def find(name: str) -> Any:
         if name not in names:
@@ -71,12 +70,12 @@ def former_classes(module: str, names: Mapping[str, str]) -> Callable[[str], Any
 
 
 def present_path(path: str) -> str:
-    """Return the path of an object with the present name of its module."""
+    """Return an object's import path with the present name of its module."""
     module, dot, name = path.rpartition(".")
     return f"{FORMER.get(module, module)}{dot}{name}"
 
 
 def know_former_names() -> None:
-    """Have Python find modules by their former names from now on."""
+    """Let Python find modules by their former names from now on."""
     if not any(isinstance(finder, _FormerNames) for finder in sys.meta_path):
         sys.meta_path.append(_FormerNames())

@@ -1,10 +1,10 @@
-"""Heartbeats: small files by which others see cheaply that crawls make progress.
+"""Heartbeats: small files that show health checks whether crawls make progress.
 
     python -m semcrawl.machine.heartbeats [FOLDER]
 
-says whether every process that keeps a heartbeat in the folder (default: the environment variable
-``SEMCRAWL_HEARTBEATS``) makes progress, and exits with status 0 if so. It loads nothing but this
-module, so a health check of a container costs a few hundredths of a second.
+reports whether every process with a heartbeat in the folder (default: the environment variable
+``SEMCRAWL_HEARTBEATS``) makes progress, and exits with status 0 if so. It imports little, so a
+health check of a container takes a few hundredths of a second.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ __all__ = ["Heartbeat", "main", "read_heartbeats", "report"]
 class Heartbeat:
     """The progress of one process.
 
-    ``progressed`` is the time of its last progress (``time.time()``), and ``patience`` the seconds
-    after which it counts as stuck. ``doing`` says in words what it is at.
+    ``progressed`` is the time of its last progress (``time.time()``), ``patience`` the seconds
+    after which it counts as stuck, and ``doing`` a description of its activity.
     """
 
     pid: int
@@ -39,13 +39,13 @@ class Heartbeat:
     doing: str
 
     def write(self, file: Path) -> None:
-        """Write it to a file, which readers see whole. Raises ``OSError``."""
+        """Write the heartbeat to a file atomically. Raises ``OSError``."""
         with whole_file(file) as out:
             out.write(json.dumps(asdict(self)).encode())
 
     @classmethod
     def read(cls, file: Path) -> Self:
-        """Read it from a file. Raises ``OSError``, and ``ValueError`` for other contents."""
+        """Read a heartbeat. Raises ``OSError``, and ``ValueError`` for other content."""
         match json.loads(file.read_bytes()):
             case {
                 "pid": int(pid),
@@ -62,9 +62,9 @@ class Heartbeat:
 
 
 def read_heartbeats(folder: Path) -> Iterator[Heartbeat]:
-    """Return the heartbeats of the processes that run; files of ended ones are passed over.
+    """Yield the heartbeats of running processes.
 
-    Raises ``OSError`` and ``ValueError`` for a file that cannot be read.
+    Raises ``OSError`` and ``ValueError`` for an unreadable file.
     """
     for file in sorted(folder.glob("*.json")):
         with suppress(FileNotFoundError):  # its process has just ended
@@ -74,7 +74,7 @@ def read_heartbeats(folder: Path) -> Iterator[Heartbeat]:
 
 
 def report(folder: Path, now: float) -> tuple[bool, str]:
-    """Return whether crawls are at work here and all make progress, and a line that says so."""
+    """Return whether crawls run here and all make progress, and a line about it."""
     try:
         found = list(read_heartbeats(folder))
     except (OSError, ValueError) as error:
@@ -93,7 +93,7 @@ def main() -> int:
     """Report on the folder of the command line; return the exit status."""
     folder = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("SEMCRAWL_HEARTBEATS", "")
     if not folder:
-        print("name a folder, or set SEMCRAWL_HEARTBEATS", file=sys.stderr)
+        print("give a folder, or set SEMCRAWL_HEARTBEATS", file=sys.stderr)
         return 2
     well, line = report(Path(folder), time.time())
     print(line)

@@ -1,4 +1,4 @@
-"""Other processes of this machine."""
+"""Checks other processes of this machine."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import sys
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs, of any user."""
+    """Whether a process of any user runs."""
     if sys.platform == "win32":
-        import psutil  # os.kill would end the process there
+        import psutil  # on Windows os.kill would end the process
 
         return bool(psutil.pid_exists(pid))
     try:

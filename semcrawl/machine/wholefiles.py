@@ -1,4 +1,4 @@
-"""Files that are whole under their name, or not there."""
+"""Writes files atomically: a file is complete under its name, or absent."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import BinaryIO
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that takes the name ``path`` when the block ends; an error leaves none.
+    """Open a file that gets the name ``path`` when the block ends without an error.
 
-    Of a link the file that it leads to is replaced. A device or a pipe (``/dev/null``) stays what
-    it is, and is written to. Raises ``OSError``, which names ``path``.
+    A symbolic link stays, and its target is replaced. A device or pipe such as ``/dev/null`` is
+    written directly. Raises ``OSError`` that names ``path``.
     """
     if is_special(path):
         with path.open("wb") as file:
@@ -27,10 +27,10 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             yield file
         part.replace(target)
     except BaseException as error:
-        with suppress(OSError):  # a disk that may not be written has none
+        with suppress(OSError):  # it may not exist
             part.unlink()
         if isinstance(error, OSError) and error.filename == str(part):
-            error.filename = str(path)  # (no other process uses the other name)
+            error.filename = str(path)
         raise
 
 
@@ -42,5 +42,5 @@ def umask() -> int:
 
 
 def is_special(path: Path) -> bool:
-    """Whether a path is there and no ordinary file, so that nothing may take its place."""
+    """Whether a path exists and is not a regular file, so it must not be replaced."""
     return path.exists() and not path.is_file()

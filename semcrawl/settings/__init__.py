@@ -1,8 +1,7 @@
-"""Settings of semcrawl, in Scrapy's manner.
+"""The settings module of semcrawl as a Scrapy project.
 
-Every setting of ours starts with ``SEMCRAWL_`` and is described by the ``#:`` comment above it
-(meaning, unit) in one of the modules beside this one; ``docs/settings.md`` is made from these
-comments.
+Our own settings begin with ``SEMCRAWL_``. They are in the other modules of this package, where a
+``#:`` comment gives the meaning and unit of each. ``docs/settings.md`` is made from these comments.
 """
 
 from semcrawl.config.feedformats import FEED_EXPORTERS as FEED_EXPORTERS
@@ -29,18 +28,18 @@ CONCURRENT_ITEMS = 2
 DOWNLOAD_TIMEOUT = 60
 DOWNLOAD_MAXSIZE = 100 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0
-# Scrapy's 5 MB would stop all requests while one large document is read. The places in flight bound
-# the bodies in memory: a link has one until it is read.
+# Scrapy's 5 MB would stop all requests while one large document is read. The slots bound the bodies
+# in memory: a link holds its slot until its body is read.
 SCRAPER_SLOT_MAX_ACTIVE_SIZE = 1 << 30
-RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # the records hold it
+RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # it is in the records
 DOWNLOAD_HANDLERS = {
     "http": "semcrawl.download.handler.AiohttpDownloadHandler",
     "https": "semcrawl.download.handler.AiohttpDownloadHandler",
 }
-# The frontier keeps the pace of every host, for all workers; the downloader adds none of its own.
+# The frontier enforces the crawl delay of every host for all workers; the downloader adds none.
 DOWNLOAD_DELAY = 0
 CONCURRENT_REQUESTS_PER_DOMAIN = 1000
-# <meta http-equiv="refresh"> is a link like others.
+# <meta http-equiv="refresh"> counts as a link.
 METAREFRESH_ENABLED = False
 COOKIES_ENABLED = False
 TELNETCONSOLE_ENABLED = False

@@ -105,7 +105,7 @@ SEMCRAWL_AMBIGUOUS_TYPES = sorted(AMBIGUOUS_MEDIA_TYPES)
 #: `sparql+https://host/sparql`, or by `--endpoint URL`); `found` (also those that RDF documents in
 #: scope name by `void:sparqlEndpoint`, `sd:endpoint` or `sc:sparqlEndpointLocation`).
 SEMCRAWL_ENDPOINTS = "seeds"
-#: Triples of one query's answer; smaller pages are asked for where an endpoint gives fewer, or
+#: Triples of one query's answer; smaller pages are requested where an endpoint gives fewer, or
 #: takes too long.
 SEMCRAWL_ENDPOINT_PAGE = 10_000
 #: Triples that one endpoint may bring, by its own counts; 0 = no limit.

@@ -1,3 +1,3 @@
-"""Texts for terminals and logs."""
+"""Output for terminals and logs."""
 
 __all__ = ["logformat"]

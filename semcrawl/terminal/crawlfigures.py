@@ -1,4 +1,4 @@
-"""The figures of a running harvest, and their display: live on a terminal, else as plain lines."""
+"""Displays the figures of a running harvest, live on a terminal, else as plain lines."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from semcrawl.terminal.messages import amount, plain_console
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: figures whose sum is that of all processes
+#: figures that are summed over processes
 _ADDED = ("requests", "errors", "rdf_documents", "quads", "embedded_quads", "images")
 _LABELS = ("R", "HR", "H", "N")
-#: hosts shown as current
+#: number of hosts shown
 _HOSTS = 3
 
 
@@ -32,28 +32,28 @@ class Figures:
     rdf_documents: int = 0
     quads: int = 0
     embedded_quads: int = 0
-    #: links that wait, by label
+    #: waiting links by label
     waiting: Mapping[str, int] = field(default_factory=dict)
     #: hosts of the last answers, the latest first
     hosts: list[str] = field(default_factory=list)
-    #: the address that is asked for now, or what else is done
+    #: the address being requested, or another activity
     url: str = ""
-    #: workers at work; 0 = a process by itself
+    #: running workers; 0 = a single process
     workers: int = 0
-    #: images that were fetched to be kept, where they are targets
+    #: images kept, if they are targets
     images: int = 0
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:
-        """Read what :meth:`as_dict` gave."""
+        """Return the figures from the form of :meth:`as_dict`."""
         known = {each.name for each in fields(cls)}
         return cls(**{name: value for name, value in data.items() if name in known})
 
     @classmethod
     def added(cls, parts: Iterable[Figures], budget: int | None = None) -> Self:
-        """Add up the figures of several processes, the last of which knows best what waits.
+        """Add up the figures of several processes, which share the ``budget``.
 
-        ``budget``: that of all together.
+        The last process knows best what waits.
         """
         total = cls(budget=budget)
         for part in parts:
@@ -65,11 +65,11 @@ class Figures:
         return total
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the figures in a form that JSON can hold."""
+        """Return the figures as a JSON object."""
         return asdict(self)
 
     def facts(self, seconds: float) -> dict[str, str]:
-        """Return what is shown ``seconds`` after the beginning, by its name."""
+        """Return names and texts to display ``seconds`` after the beginning."""
         left = self._seconds_left(seconds)
         queue = " ".join(
             f"{name} {self.waiting[name]:,}" for name in _LABELS if self.waiting.get(name)
@@ -93,7 +93,7 @@ class Figures:
         }
 
     def _seconds_left(self, seconds: float) -> float | None:
-        """Return the time to the end of the budget, or of what waits, at the pace so far."""
+        """Return the time until budget or waiting links are used up, at the pace so far."""
         if not self.requests or not seconds:
             return None
         waiting = sum(self.waiting.values())
@@ -102,9 +102,9 @@ class Figures:
 
 
 class Display:
-    """Shows figures on standard error, ``live`` or each time as a line.
+    """Shows figures on standard error, ``live`` or line by line.
 
-    A context manager: what is live disappears at its end. Messages go above what is live.
+    It is a context manager. The live display disappears at its end, and messages go above it.
     """
 
     def __init__(self, *, live: bool) -> None:
@@ -114,7 +114,7 @@ class Display:
         self._began = time.monotonic()
 
     def __enter__(self) -> Self:
-        """Begin to show."""
+        """Begin the display."""
         if self.is_live:
             from rich.live import Live
 
@@ -123,12 +123,12 @@ class Display:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Show no more."""
+        """End the display."""
         if self._live is not None:
             self._live.__exit__(*error)
 
     def show(self, figures: Figures) -> None:
-        """Show the figures of this moment."""
+        """Show the current figures."""
         facts = figures.facts(time.monotonic() - self._began)
         if self._live is None:
             line = " | ".join(f"{name} {value}" for name, value in facts.items())
@@ -156,5 +156,5 @@ def _table(facts: Mapping[str, str]) -> Any:
 
 
 def _clock(seconds: float) -> str:
-    """Hours, minutes and seconds."""
+    """Return hours, minutes and seconds."""
     return str(timedelta(seconds=round(seconds)))

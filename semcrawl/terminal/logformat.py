@@ -1,4 +1,4 @@
-"""Scrapy's log lines, made only when they are shown."""
+"""Formats Scrapy's log lines only when they are shown."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from semcrawl.terminal.printable import printable
 
 
 class SparingLogFormatter(LogFormatter):
-    """Makes no line per page and per item unless ``LOG_LEVEL`` shows them.
+    """Formats no line per page and item unless ``LOG_LEVEL`` shows them.
 
-    Scrapy makes them all and throws them away afterwards, which costs as much as a database row.
+    Scrapy formats and discards them all, which costs as much as writing a database row.
     """
 
     def __init__(self, *, verbose: bool = True) -> None:
@@ -23,25 +23,25 @@ class SparingLogFormatter(LogFormatter):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Read the log level; from now on log lines hold nothing that a terminal acts on."""
+        """Read the log level, and make all log records printable."""
         if logging.getLogRecordFactory() is logging.LogRecord:
             logging.setLogRecordFactory(PrintableRecord)
         return cls(verbose=shows_debug(crawler.settings))
 
     def crawled(self, *args: Any, **kwargs: Any) -> Any:
-        """Tell of a response."""
+        """Format a line about a response."""
         return super().crawled(*args, **kwargs) if self._verbose else None
 
     def scraped(self, *args: Any, **kwargs: Any) -> Any:
-        """Tell of an item."""
+        """Format a line about an item."""
         return super().scraped(*args, **kwargs) if self._verbose else None
 
 
 class PrintableRecord(logging.LogRecord):
-    """A log record whose message may hold text of a site."""
+    """A log record whose message may contain text of a site."""
 
     def getMessage(self) -> str:  # noqa: N802 - of the base class
-        """Return the message without characters that a terminal acts on."""
+        """Return the message with terminal control characters escaped."""
         return printable(super().getMessage())
 
 

@@ -1,4 +1,4 @@
-"""Messages of commands on standard error: one line each, no tracebacks."""
+"""Prints messages of commands on standard error: one line each, no tracebacks."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from rich.table import Table
     from scrapy.settings import BaseSettings
 
-#: columns of a table that no terminal shows
+#: width of piped tables
 _PIPED = 1000
-#: loggers whose warnings are shown too: the crawl stands still, and goes on; it goes on without a
-#: part that was asked for
-_TOLD = frozenset(
+#: loggers whose warnings are shown too: the crawl pauses, resumes, or lacks a component
+_SHOWN_WARNINGS = frozenset(
     {
         "semcrawl.frontier.optionblob",
         "semcrawl.frontier.redis.frontier",
@@ -38,23 +37,23 @@ _TOLD = frozenset(
         "scrapy.addons",
     }
 )
-#: the logger of handlers of signals that raise
+#: logger of exceptions in signal handlers
 _SIGNALS = "scrapy.utils.signal"
-#: loggers of single requests, which the records describe better
+#: loggers about single requests, which are in the records
 _REQUEST_LOGGERS = frozenset({"scrapy.core.scraper", "scrapy.downloadermiddlewares.robotstxt"})
-#: how what Scrapy logs of a result begins that a pipeline could not write, or failed at
+#: beginnings of Scrapy's messages about results that pipelines dropped or failed to write
 _LOST = ("Dropped: ", "Error processing ")
 
 
 def complain(message: str) -> None:
-    """Report a fault in one line."""
+    """Report a problem in one line."""
     print(f"semcrawl: {printable(message)}", file=sys.stderr)
 
 
 def note_refusal(settings: BaseSettings, message: str) -> None:
-    """Write why nothing was started to the log file, if there is one.
+    """Write to the log file, if there is one, why nothing was started.
 
-    Users of a service that runs jobs look there, and not at standard error.
+    Users of a service that runs jobs see only the log.
     """
     if file := settings.get("LOG_FILE"):
         moment = time.strftime(settings.get("LOG_DATEFORMAT") or "%Y-%m-%d %H:%M:%S")
@@ -65,8 +64,7 @@ def note_refusal(settings: BaseSettings, message: str) -> None:
 def table_console() -> Console:
     """Make a console on standard output for tables of URLs.
 
-    Where the output is piped nothing is cut or broken: a line may be as long as it must, unless
-    ``COLUMNS`` says otherwise.
+    Piped output is not cut or wrapped, unless ``COLUMNS`` is set.
     """
     console = plain_console()
     if not console.is_terminal and "COLUMNS" not in os.environ:
@@ -75,12 +73,12 @@ def table_console() -> Console:
 
 
 def plain_console(*, stderr: bool = False, width: int | None = None) -> Console:
-    """Make a console that takes every text as it stands.
+    """Make a console that prints every text literally.
 
-    What looks like rich's markup, an emoji's name or a terminal's escape sequence in an address, a
-    path or a message is shown, and has no effect.
+    Rich's markup, emoji names and terminal escape sequences in addresses, paths and messages have
+    no effect.
     """
-    from rich.console import Console  # most messages need none
+    from rich.console import Console  # few messages need it
     from rich.text import Text
 
     class PlainConsole(Console):
@@ -106,10 +104,10 @@ def aligned(title: str, columns: Mapping[str, bool], rows: Iterable[Sequence[str
 
 
 def fitted(table: Table, console: Console) -> Table:
-    """Return a table as it fits a console best: a narrow one gets it without lines between columns.
+    """Return a table fitted to a console, in a narrow one without lines between columns.
 
-    Columns of figures want ``no_wrap``, those of names ``overflow="fold"``: these break first, and
-    nothing is cut off.
+    Give columns of figures ``no_wrap`` and those of names ``overflow="fold"``: names wrap first,
+    and nothing is cut off.
     """
     from rich import box
     from rich.measure import Measurement
@@ -122,7 +120,7 @@ def fitted(table: Table, console: Console) -> Table:
 
 
 def log_handler(settings: BaseSettings) -> logging.Handler:
-    """Make a log handler that shows the log as its file has it."""
+    """Make a log handler that shows the log on standard error as in its file."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(settings.get("LOG_LEVEL"))
     handler.setFormatter(
@@ -132,7 +130,7 @@ def log_handler(settings: BaseSettings) -> logging.Handler:
 
 
 def error_handler() -> logging.Handler:
-    """Make a log handler that shows errors and outages of the crawl as a whole, a line each."""
+    """Make a log handler that shows a line per error or outage of the whole crawl."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(logging.WARNING)
     handler.addFilter(_OncePerHost())
@@ -141,7 +139,7 @@ def error_handler() -> logging.Handler:
 
 
 class _OncePerHost(logging.Filter):
-    """Leaves out single requests, repetitions, and all but the first message on a failing host."""
+    """Drops messages on single requests, repetitions, and all but the first on a failing host."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -150,14 +148,14 @@ class _OncePerHost(logging.Filter):
         self._last = ""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Say whether to show a message."""
-        if record.levelno < logging.ERROR and record.name not in _TOLD:
+        """Return whether to show a message."""
+        if record.levelno < logging.ERROR and record.name not in _SHOWN_WARNINGS:
             return False
         if record.name in _REQUEST_LOGGERS:
             return self._is_new_loss(record)
         if record.name == _SIGNALS and _part_of(record) == "CoreStats.spider_closed":
-            return False  # the spider could not open, which has a message of its own
-        # several tasks may meet the same trouble
+            return False  # the spider could not open, which is reported separately
+        # several tasks may report the same problem
         last, self._last = self._last, _text(record)
         if self._last == last:
             return False
@@ -171,7 +169,7 @@ class _OncePerHost(logging.Filter):
         return True
 
     def _is_new_loss(self, record: logging.LogRecord) -> bool:
-        """Whether a record is the first that says why results are lost."""
+        """Whether a record is the first with its reason for lost results."""
         text = _text(record)
         if not str(record.msg).startswith(_LOST) or text in self._lost:
             return False
@@ -180,7 +178,7 @@ class _OncePerHost(logging.Filter):
 
 
 class _OneLine(logging.Formatter):
-    """Formats with the reason of an error, and without its traceback: that is in the log file."""
+    """Formats an error with its reason; the traceback is in the log file."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return one line."""
@@ -188,7 +186,7 @@ class _OneLine(logging.Formatter):
 
 
 def _text(record: logging.LogRecord) -> str:
-    """Describe a record in one line, with the reason of an error."""
+    """Return a record in one line, with the reason of an error."""
     message = record.getMessage().strip()
     text = message.splitlines()[0] if message else ""
     if record.name == _SIGNALS and (part := _part_of(record)):

@@ -1,16 +1,15 @@
-"""Texts of sites and users, made fit for terminals, log files and tables of records."""
+"""Makes texts of sites and users safe for terminals, log files and records."""
 
 from __future__ import annotations
 
 import re
 
-#: characters that a terminal acts on or shows as others: control characters but for white space,
-#: and those that turn the direction of writing
+#: control characters except white space, and those that change the writing direction
 _ACTING = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def printable(text: str) -> str:
-    r"""Return a text with such characters written by their numbers.
+    r"""Return a text with control characters escaped.
 
     >>> printable("a\x1b[31mb")
     'a\\x1b[31mb'
@@ -24,7 +23,7 @@ def _number(match: re.Match[str]) -> str:
 
 
 def printable_json(text: str) -> str:
-    r"""Return JSON with such characters escaped: it says the same.
+    r"""Return equivalent JSON with control characters escaped.
 
     >>> printable_json('"a\u202eb"')
     '"a\\u202eb"'
