@@ -1,3 +1,3 @@
-"""The parts that the commands share."""
+"""Code that the commands share."""
 
 __all__ = ["scrapycommands"]

@@ -1,4 +1,4 @@
-"""The part of a harvest's summary on links that were not harvested, by reason."""
+"""Summarises the links that a harvest did not fetch, by reason."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from semcrawl.items import FetchOutcome
 from semcrawl.metadata.missed import FAILED, FORBIDDEN, NOT_FOUND, UNAUTHORIZED
 from semcrawl.terminal.messages import amount
 
-#: hosts, and families of links, that ``summary.json`` names for each reason
+#: hosts and families per reason in ``summary.json``
 _KEPT = 10
-#: of them, those that the terminal shows
+#: hosts and families per reason on the terminal
 _SHOWN = 3
 _INDENT = "  "
-#: reasons for which links stay out; links are counted by them up to a limit
+#: reasons to leave links out, which are counted up to a limit
 _LEFT_OUT = frozenset(map(str, Reason))
 
-#: words by reason, in the order in which they are shown
+#: texts by reason, in order of display
 _WORDS: Mapping[str, str] = {
     Reason.OUT_OF_SCOPE: "out of scope",
     Reason.EXCLUDED: "excluded",
@@ -34,7 +34,7 @@ _WORDS: Mapping[str, str] = {
     NOT_FOUND: "not found (404, 410)",
     FAILED: "failed, retries included",
     FetchOutcome.HTTP_ERROR: "answered by another HTTP error",
-    FetchOutcome.PARSE_ERROR: "RDF of which nothing could be read",
+    FetchOutcome.PARSE_ERROR: "unreadable RDF",
     FetchOutcome.TOO_LARGE: "too large",
     FetchOutcome.ADDRESS_REFUSED: "on private addresses",
     FetchOutcome.OVER_BUDGET: "over the budget of their host or domain",
@@ -46,33 +46,33 @@ _WORDS: Mapping[str, str] = {
 class NotHarvested:
     """Links that were not harvested, by reason, over all runs on a job folder."""
 
-    #: how many there are by host (with its port), for each reason
+    #: reason → links by host with its port
     hosts: Mapping[str, Counter[str]] = field(default_factory=dict)
-    #: more links were left out than the log counts apart
+    #: whether more links were left out than are counted by reason
     more: bool = False
-    #: links that still wait; ``None`` if they were not counted
+    #: links that still wait; ``None`` if not counted
     waiting: int | None = 0
-    #: why they do: ``pages``, ``patience``, or empty when the run was interrupted
+    #: the limit that ended the run: ``pages``, ``patience``, or empty
     limit: str = ""
-    #: targets that the strategy expects among them; ``None`` when it cannot tell
+    #: targets that the strategy expects among them; ``None`` if unknown
     expected: float | None = None
-    #: links dropped as the frontier was full
+    #: links dropped because the frontier was full
     dropped: int = 0
-    #: families of links that are not asked for, those with most of them first
+    #: withheld families of links, the largest first
     withheld: Sequence[Withheld] = ()
 
     @classmethod
     def of(
         cls, missed: Mapping[str, Counter[str]], left_out: LeftOutLinks, **others: Any
     ) -> NotHarvested:
-        """Merge the counts of the records with those of the frontier."""
+        """Merge the counts of records and frontier."""
         hosts = {str(reason): Counter(found) for reason, found in missed.items()}
         for reason, found in left_out.hosts.items():
             hosts.setdefault(str(reason), Counter()).update(found)
         return cls(hosts, left_out.more, **others)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it in the form of ``summary.json``."""
+        """Return the counts as ``summary.json`` holds them."""
         result: dict[str, Any] = {}
         for reason in _WORDS:
             if found := self.hosts.get(reason):
@@ -104,7 +104,7 @@ class NotHarvested:
         return result
 
     def lines(self, width: int) -> list[str]:
-        """Return the text for a terminal of so many columns; empty if nothing was missed."""
+        """Return the lines for a terminal of ``width`` columns; none if nothing was missed."""
         parts = []
         for reason, words in _WORDS.items():
             if found := self.hosts.get(reason):
@@ -168,18 +168,18 @@ def _facts(family: Withheld) -> dict[str, Any]:
 
 def _family(family: Withheld) -> str:
     return (
-        f"{family.links:,} of {family.document} like {family.pattern}, as 0 of {family.asked:,} "
-        "that were asked for gave anything"
+        f"{family.links:,} of {family.document} like {family.pattern}, as none of "
+        f"{family.asked:,} requests gave a result"
     )
 
 
 def _top(found: Counter[str], number: int) -> list[tuple[str, int]]:
-    """Return the hosts with most links, in an order that is the same in every run."""
+    """Return the hosts with the most links, in a deterministic order."""
     return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:number]
 
 
 def _named(found: Counter[str]) -> str:
-    """Name the hosts that most links lie on."""
+    """Name the hosts with the most links."""
     top = _top(found, _SHOWN)
     text = ", ".join(f"{host}\0{links:,}" for host, links in top)
     if others := len(found) - len(top):

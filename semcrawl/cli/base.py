@@ -1,4 +1,4 @@
-"""The common part of our commands: refused options, errors in one line, exit status."""
+"""Base classes of our commands: unknown options, one-line errors, exit status."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from semcrawl.terminal.messages import complain, note_refusal
 
 
 class HelpFormatter(ScrapyHelpFormatter):
-    """Scrapy's, which takes any line that ends with a colon for a heading."""
+    """Fixes Scrapy's formatter, which takes any line that ends with a colon for a heading."""
 
     def format_part_strings(self, part_strings: list[str]) -> list[str]:
-        """Underline the headings: the second of a section's parts, and of no option's."""
+        """Underline only headings: the second part of a section, and nothing in options."""
         if part_strings[:1] == ["\n"]:
             return [*super().format_part_strings(part_strings[:2]), *part_strings[2:]]
         if part_strings and part_strings[0].startswith("usage: "):
@@ -30,33 +30,32 @@ class HelpFormatter(ScrapyHelpFormatter):
 
 
 class OneLineErrors(ScrapyCommand):
-    """A command whose errors are one line each: status 2 for wrong input, 1 for what failed.
+    """A command that reports errors in one line: status 2 for wrong input, 1 for failures.
 
-    Subclasses implement :meth:`execute`, and :meth:`check` for faults that can be found before
-    anything starts.
+    Subclasses implement :meth:`execute`, and :meth:`check` for errors that show before the start.
     """
 
-    #: whether options that are not its own are left in ``args``
+    #: whether unknown options stay in ``args``
     passes_options = False
-    #: what the usage, the overview and the command's own help say of it; Scrapy's where empty
+    #: texts of the usage, the overview and the command's help; empty: Scrapy's
     arguments = ""
     summary = ""
     description = ""
 
     def syntax(self) -> str:
-        """Return the arguments, as the usage shows them."""
+        """Return the arguments in the usage line."""
         return self.arguments or super().syntax()
 
     def short_desc(self) -> str:
-        """Return the line of the overview."""
+        """Return the description in the list of commands."""
         return self.summary or super().short_desc()
 
     def long_desc(self) -> str:
-        """Return the text of the command's own help."""
+        """Return the description in the command's help."""
         return self.description or super().long_desc()
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add Scrapy's options; the usage shows the program that was called."""
+        """Add Scrapy's options, and show the called program in the usage."""
         super().add_options(parser)
         name = type(self).__module__.rpartition(".")[2]
         parser.usage = f"{parser.prog} {name} {self.syntax()}"
@@ -65,7 +64,7 @@ class OneLineErrors(ScrapyCommand):
         self._parser = parser
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Copy the options into the settings; refuse options that make no sense."""
+        """Copy the options into the settings; refuse invalid ones."""
         try:
             if not self.passes_options:
                 self._refuse_unknown(args)
@@ -83,8 +82,8 @@ class OneLineErrors(ScrapyCommand):
             raise SystemExit(self._told(error)) from None
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Execute; an error on purpose gets one line."""
-        # a log that cannot be written, on a full disk say, is no reason for tracebacks
+        """Execute the command; report our own errors in one line."""
+        # no tracebacks for a log that cannot be written, such as on a full disk
         logging.raiseExceptions = False
         try:
             self.execute(args, opts)
@@ -92,7 +91,7 @@ class OneLineErrors(ScrapyCommand):
             self.exitcode = self._told(error)
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Raise ``UsageError`` for faults that can be found before anything starts."""
+        """Raise ``UsageError`` for errors that show before the start."""
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the command."""
@@ -100,13 +99,13 @@ class OneLineErrors(ScrapyCommand):
 
     @property
     def own_settings(self) -> BaseSettings:
-        """The settings, which Scrapy gives to every command."""
+        """The settings that Scrapy passes to every command."""
         if self.settings is None:
             raise UsageError("the command was started without settings")
         return self.settings
 
     def _refuse_unknown(self, args: list[str]) -> None:
-        """Raise ``UsageError`` for an unknown option: Scrapy leaves those in ``args``."""
+        """Raise ``UsageError`` for an unknown option, which Scrapy leaves in ``args``."""
         unknown = next((arg for arg in args if arg.startswith("-") and arg not in ("-", "--")), "")
         if unknown:
             name = unknown.partition("=")[0]
@@ -116,7 +115,7 @@ class OneLineErrors(ScrapyCommand):
             raise UsageError(f"unknown option {name}; {hint}")
 
     def _refuse_value(self, message: str) -> NoReturn:
-        """Tell what argparse finds wrong in one line, without the usage."""
+        """Report argparse's error in one line without the usage."""
         for kind, wanted in (("int", "a whole number"), ("float", "a number")):
             message = re.sub(
                 rf"^argument (\S+): invalid {kind} value: ", rf"\1 must be {wanted}, not ", message
@@ -128,13 +127,13 @@ class OneLineErrors(ScrapyCommand):
 
     @staticmethod
     def _told(error: SemcrawlError) -> int:
-        """Tell an error and return the exit status that it deserves."""
+        """Report an error and return its exit status."""
         complain(str(error))
         return 2 if isinstance(error, UsageError) else 1
 
 
 class OfflineCommand(OneLineErrors):
-    """A command that crawls nothing and logs nothing."""
+    """A command without a crawl and a log."""
 
     requires_crawler_process = False
     default_settings = {"LOG_ENABLED": False}

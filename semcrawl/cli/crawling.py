@@ -1,4 +1,4 @@
-"""Crawls of a command: they run side by side; why one could not begin is reported."""
+"""Runs the crawls of a command side by side, and reports why one could not begin."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from semcrawl.errors import SemcrawlError
 
 logger = logging.getLogger(__name__)
 
-#: settings with parts by import path, each with its place among the others
+#: settings of components by import path, each with its order
 _PLACES = (
     "ADDONS",
     "DOWNLOADER_MIDDLEWARES",
@@ -34,40 +34,40 @@ _PLACES = (
     "ITEM_PIPELINES",
     "SPIDER_MIDDLEWARES",
 )
-#: settings with parts by name
+#: settings of components by name
 _NAMED = ("DOWNLOAD_HANDLERS", "FEED_EXPORTERS", "FEED_STORAGES")
-#: where the code stands whose messages need no place
+#: folders of Scrapy's and our code, whose errors are reported without a position
 _KNOWN = tuple(str(Path(module.__file__ or "").parent) for module in (scrapy, semcrawl))
 
 
 class Crawls:
-    """The crawls that a command runs together in its process, and what went wrong with them."""
+    """The crawls that a command runs together in its process, and their errors."""
 
     def __init__(self, process: CrawlerProcessBase) -> None:
-        """Take the process that runs them."""
+        """Run the crawls in ``process``."""
         self._process = process
-        #: why one of them could not begin; empty if all could
+        #: why the first of them could not begin, or empty
         self.fault = ""
         self._watch = _SignalWatch()
         self._began = time.process_time()
 
     @property
     def spent(self) -> float:
-        """Processor time of this process since its last spider opened, seconds."""
+        """Processor seconds of this process since its last spider opened."""
         return time.process_time() - self._began
 
     @property
     def failed(self) -> bool:
-        """Whether a crawl could not begin, or an extension failed at its task."""
+        """Whether a crawl could not begin, or a signal handler failed."""
         return bool(self.fault or self._process.bootstrap_failed or self._watch.failed)
 
     def run(
         self, crawls: Mapping[Crawler, Mapping[str, Any]], give_up: Callable[[str], None]
     ) -> None:
-        """Run crawlers, each with the arguments of its spider, until all are over.
+        """Run crawlers with the arguments of their spiders until all have ended.
 
-        When one cannot begin, its reason is logged as an error in one line, and ``give_up`` gets it
-        to end the others.
+        If one cannot begin, log the reason in one line and pass it to ``give_up``, which ends the
+        others.
         """
         handlers = logging.getLogger("scrapy.utils.signal")
         handlers.addHandler(self._watch)
@@ -86,16 +86,16 @@ class Crawls:
             handlers.removeHandler(self._watch)
 
     def _opened(self) -> None:
-        """Note that all is loaded; the garbage collector need not look at it again and again."""
+        """Exempt what is loaded by now from garbage collection, and start the clock."""
         gc.freeze()
         self._began = time.process_time()
 
     def _unbegun(
         self, settings: BaseSettings, give_up: Callable[[str], None], error: BaseException
     ) -> None:
-        """Tell why a crawl could not begin."""
+        """Report why a crawl could not begin."""
         fault = f"the crawl cannot begin: {reason_of(error, settings)}"
-        if fault != self.fault:  # the other spider meets the same
+        if fault != self.fault:  # both spiders may report the same
             logger.error("%s", fault)
             logger.debug("where it happened", exc_info=error)
         self.fault = self.fault or fault
@@ -104,7 +104,7 @@ class Crawls:
 
 @contextmanager
 def _hangups_end() -> Iterator[None]:
-    """Have the end of the terminal (SIGHUP) end crawls as SIGTERM does, unless it is ignored."""
+    """Let SIGHUP, sent when the terminal closes, end crawls like SIGTERM, unless it is ignored."""
     hangup = getattr(signal, "SIGHUP", None)
     if hangup is None or signal.getsignal(hangup) is not signal.SIG_DFL:
         yield
@@ -117,10 +117,10 @@ def _hangups_end() -> Iterator[None]:
 
 
 def reason_of(error: BaseException, settings: BaseSettings) -> str:
-    """Say in one line why a crawl could not begin.
+    """Return one line on why a crawl could not begin.
 
-    A setting whose part cannot be loaded is named; of a part that is neither Scrapy's nor ours, the
-    place in its code.
+    It names the setting whose component cannot be loaded. For an error in code that is neither
+    Scrapy's nor ours it gives the position.
     """
     if isinstance(error, SemcrawlError):
         return _one_line(error)
@@ -128,7 +128,7 @@ def reason_of(error: BaseException, settings: BaseSettings) -> str:
         return fault
     before = error.__context__
     if before is not None and not error.__suppress_context__ and _is_known(error):
-        return reason_of(before, settings)  # what Scrapy met when it tidied up
+        return reason_of(before, settings)  # raised while Scrapy cleaned up
     reason = f"{type(error).__name__}: {_one_line(error)}".removesuffix(": ")
     if _is_known(error):
         return reason
@@ -139,17 +139,17 @@ def reason_of(error: BaseException, settings: BaseSettings) -> str:
 
 
 def unloadable_part(settings: BaseSettings) -> str:
-    """Say which setting names a part that cannot be loaded, and why; nothing if none does."""
+    """Return which setting names a component that cannot be loaded, and why; empty if none."""
     for name, path in _parts(settings):
         try:
             load_object(path)
-        except Exception as error:  # a part's module may raise anything
+        except Exception as error:  # importing may raise anything
             return f"{name} names {path}, which cannot be loaded: {_one_line(error)}"
     return ""
 
 
 def _parts(settings: BaseSettings) -> Iterator[tuple[str, str]]:
-    """Yield what settings name by an import path, with the setting."""
+    """Yield settings and the import paths that they name."""
     for name, default in vars(default_settings).items():
         if not name.isupper() or (settings.getpriority(name) or 0) <= 0:
             continue
@@ -164,7 +164,7 @@ def _parts(settings: BaseSettings) -> Iterator[tuple[str, str]]:
 
 
 def _is_path(text: str) -> bool:
-    """Whether a default is the import path of a class."""
+    """Whether a default value is the import path of a class."""
     return text.startswith(("scrapy.", "twisted.")) and text.rpartition(".")[2][:1].isupper()
 
 
@@ -179,18 +179,18 @@ def _one_line(error: BaseException) -> str:
 
 
 def _tell(unbegun: Callable[[BaseException], None], crawl: Future[None]) -> None:
-    """Tell of the exception with which a crawl ended, if with one."""
+    """Report the exception that ended a crawl, if any."""
     if not crawl.cancelled() and (error := crawl.exception()) is not None:
         unbegun(error)
 
 
 class _SignalWatch(logging.Handler):
-    """Notes that a handler of Scrapy's signals raised: Scrapy logs it, and goes on without."""
+    """Notices exceptions in signal handlers, which Scrapy only logs."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
         self.failed = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Note an error."""
+        """Record the failure."""
         self.failed = True

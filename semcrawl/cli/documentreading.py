@@ -1,4 +1,4 @@
-"""One document read for an explanation: its links and the topic's judgement, as in a crawl."""
+"""Reads one document for ``explain`` as a crawl does: its links and the topic's judgement."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from semcrawl.web.vocabulary import Kind, RdfFormat
 
 @dataclass(frozen=True, slots=True)
 class ReadDocument:
-    """A page or RDF document whose links are to be ranked."""
+    """A page or RDF document, and its links to rank."""
 
     page: Page
     links: Sequence[Link]
     verdict: Verdict
-    #: links by which endpoints are read, query by query; no strategy judges them
+    #: queries to endpoints, which no strategy judges
     queries: Sequence[Link] = ()
 
 
@@ -47,8 +47,8 @@ async def read_for_explanation(
 ) -> ReadDocument:
     """Read a body as a crawl with these settings does; ``headers`` are its ``Link:`` headers.
 
-    Sitemaps, catalogues and linksets are pages whose links are their entries. Raises
-    ``UsageError`` for what is nothing of all these, and for wrong settings.
+    Sitemaps, catalogues and linksets count as pages with their entries as links. Raises
+    ``UsageError`` for any other body and for wrong settings.
     """
     document = await _read(settings, body, url, content_type, headers, vary)
     if EndpointOptions.from_settings(settings).allowed != "found":
@@ -113,7 +113,7 @@ async def _read(
 def _list_of(
     body: bytes, url: str, content_type: str, options: LeadOptions, reader: Reader
 ) -> DataList | None:
-    """Read a catalogue or a linkset; ``None`` for what is neither."""
+    """Read a catalogue or a linkset; ``None`` for anything else."""
     form = form_of(body, content_type)
     if not options.reads(form) or len(body) > options.most_bytes:
         return None
@@ -129,7 +129,7 @@ def _of_rdf(
     reader: Reader,
     listed: DataList | None,
 ) -> list[Link]:
-    """Return the links of RDF, those of a catalogue first and those of its headers last."""
+    """Return the links of an RDF document: catalogue, then IRIs, then headers."""
     links = reader.rdf_links(reading)
     if options.catalogues:
         more = reader.catalogue_links(reading, url) + (listed.links if listed is not None else [])

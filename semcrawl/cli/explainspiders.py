@@ -1,4 +1,4 @@
-"""Spiders of ``semcrawl explain``: they ask for one page, or for what an endpoint answers first."""
+"""Spiders of ``semcrawl explain``: one fetches a page, one an endpoint's first answers."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from semcrawl.web.vocabulary import RDF_FIRST, Kind
 
 
 class ExplainSpider(Spider):
-    """Asks under the name that a crawl asks under, and keeps what went wrong."""
+    """Uses a crawl's user agent and keeps the first problem."""
 
     name = "explain"
     problem = ""
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Take the name of a crawl."""
+        """Set a crawl's user agent."""
         super().update_settings(settings)
         say_who_it_is(settings)
 
     def fail(self, failure: Any) -> None:
-        """Keep what went wrong."""
+        """Keep the error."""
         self.problem = f"{failure.type.__name__}: {failure.getErrorMessage()}".splitlines()[0]
 
 
@@ -46,31 +46,31 @@ class PageSpider(ExplainSpider):
         self.response: Response | None = None
 
     async def start(self) -> Any:
-        """Ask for the page."""
+        """Request the page."""
         yield Request(
             self.url, callback=self.parse, errback=self.fail, meta={"handle_httpstatus_all": True}
         )
 
     def parse(self, response: Response, **kwargs: Any) -> None:
-        """Keep the page."""
+        """Keep the response."""
         self.response = response
 
 
 class EndpointSpider(ExplainSpider):
-    """Asks an endpoint for its description and its graphs, and says what a crawl asks next."""
+    """Fetches an endpoint's description and graphs, and lists a crawl's next queries."""
 
     def __init__(self, endpoint: str, options: EndpointOptions, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._first = first_steps(endpoint, options.page, options.most)[0]
         self._walk = EndpointWalk(options.skipped)
         self._timeout = options.timeout
-        #: the queries that a crawl asks next, as links
+        #: a crawl's next queries, as links
         self.queries: list[Link] = []
-        #: messages about them, a line each
+        #: messages about them
         self.notes: list[str] = []
 
     async def start(self) -> Any:
-        """Ask for the description."""
+        """Request the description."""
         yield self._request(self._first)
 
     def _request(self, step: Step) -> Request:
@@ -84,7 +84,7 @@ class EndpointSpider(ExplainSpider):
         )
 
     def parse(self, response: Response, step: Step, **kwargs: Any) -> Iterator[Request]:
-        """Read an answer; ask for the graphs after the description."""
+        """Read an answer; request the graphs after the description."""
         following = self._after(response, step)
         self._walk.settle(step, following)
         self.notes += following.notes
@@ -110,7 +110,7 @@ class EndpointSpider(ExplainSpider):
 
 
 def _link(step: Step) -> Link:
-    """Return a query as the link that it is, with what it asks for."""
+    """Return a query as a link, with what it asks for as the anchor."""
     size = f"{step.size:,} triples of " if step.size else ""
     of_graph = step.ask is Ask.COUNT or step.ask in PAGES
     text = f"{step.ask}: {size}{step.name}" if of_graph else str(step.ask)

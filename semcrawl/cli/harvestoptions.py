@@ -1,6 +1,6 @@
-"""The options of ``semcrawl harvest``, and the settings that they stand for.
+"""Defines the options of ``semcrawl harvest`` and maps them to settings.
 
-Those that say what a crawl is about are options of other commands too.
+Other commands use those of the topic as well.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from semcrawl.errors import UsageError
 from semcrawl.exporters.feedchecks import requested_feeds
 from semcrawl.relevance import STRATEGIES
 
-#: settings of ``--fast``: for one's own servers only
+#: settings of ``--fast``, for your own servers only
 _FAST: dict[str, Any] = {
     "SEMCRAWL_CRAWL_DELAY": 0.0,
     "SEMCRAWL_OBEY_CRAWL_DELAY": False,
@@ -23,22 +23,22 @@ _FAST: dict[str, Any] = {
     "CONCURRENT_REQUESTS": 8,
     "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
 }
-#: priority of what ``-s`` says
-_SAID = 40
+#: priority of settings given by ``-s``
+_CMDLINE = 40
 
 
 def add_harvest_options(parser: argparse.ArgumentParser) -> None:
     """Add the options to Scrapy's."""
     group = parser.add_argument_group("Harvest")
     group.add_argument(
-        "--out", metavar="DIR", help="job folder (harvest, or what SEMCRAWL_JOBDIR says)"
+        "--out", metavar="DIR", help="job folder (default: SEMCRAWL_JOBDIR, else harvest)"
     )
-    group.add_argument("--pages", metavar="N", type=int, help="requests of this run at most")
+    group.add_argument("--pages", metavar="N", type=int, help="most requests of this run")
     group.add_argument(
         "--relevance", metavar="NAME", help=f"strategy: {', '.join(STRATEGIES)}, or a class"
     )
     group.add_argument(
-        "--scope", metavar="SCOPE", help="site, parent, any, or hosts with commas between"
+        "--scope", metavar="SCOPE", help="site, parent, any, or hosts separated by commas"
     )
     group.add_argument(
         "--endpoint",
@@ -48,8 +48,8 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
         help="read this SPARQL endpoint, page by page",
     )
     for name, what in (
-        ("include", "only links that one holds for"),
-        ("exclude", "no such link"),
+        ("include", "only matching links"),
+        ("exclude", "no matching links"),
     ):
         group.add_argument(
             f"--{name}",
@@ -62,56 +62,60 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
         group.add_argument(
             f"--{name}-budget",
             metavar="BOUNDS",
-            help=f"of each {name}: requests=N,bytes=1G,documents=N,depth=N,rdf=1%%/200",
+            help=f"limits per {name}: requests=N,bytes=1G,documents=N,depth=N,rdf=1%%/200",
         )
     group.add_argument(
         "--sitemaps",
         choices=["auto", "never", "only"],
-        help="whether sitemaps lead to links; only: and the links of pages do not",
+        help="whether to read sitemaps; only: follow no links of pages",
     )
     group.add_argument(
         "--targets",
         metavar="LIST",
-        help="what counts: rdf (the default), embedded, html, images, media types such as text/csv",
+        help="what counts as a target: rdf (default), embedded, html, images, media types such as "
+        "text/csv",
     )
     add_about_options(group)
     group.add_argument(
         "--links",
         metavar="LIST",
-        help="links of RDF that are followed: all (the default), see-also, foaf, dcat, void, "
-        "or properties",
+        help="links of RDF to follow: all (default), see-also, foaf, dcat, void, or properties",
     )
     group.add_argument(
         "--patience",
         metavar="N",
         type=int,
-        help="end after N requests without a target when not one is expected of N more",
+        help="end after N requests without a target, if none is expected of N more",
     )
     group.add_argument(
         "--model",
         metavar="FILE",
-        help="start from what another crawl learned (written by `semcrawl frontier "
+        help="start with the model of another crawl (written by `semcrawl frontier "
         "--export-model`)",
     )
     group.add_argument(
         "--revisit",
         action="store_true",
-        help="ask again for what is due in the job folder: `semcrawl harvest DIR --revisit`",
+        help="fetch again what is due in the job folder: `semcrawl harvest DIR --revisit`",
     )
     group.add_argument(
         "-o",
         "--output",
         metavar="FILE",
         action="append",
-        help="put new documents behind what is in FILE too: data.nq.gz, data.ttl, s3://…",
+        help="also append new documents to FILE: data.nq.gz, data.ttl, s3://…",
     )
     group.add_argument(
-        "-O", "--overwrite-output", metavar="FILE", action="append", help="the same, from empty"
+        "-O",
+        "--overwrite-output",
+        metavar="FILE",
+        action="append",
+        help="the same, but replace FILE",
     )
     group.add_argument(
         "--metadata",
         choices=["parquet"],
-        help="write fetch.parquet and document.parquet too, when the crawl is over",
+        help="also write fetch.parquet and document.parquet at the end",
     )
     group.add_argument(
         "--record",
@@ -121,17 +125,17 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--join",
         metavar="NAME",
-        help="work on the crawl NAME on the Redis at REDIS_URL together with others",
+        help="join the workers of the crawl NAME on the Redis at REDIS_URL",
     )
     group.add_argument(
         "--workers",
         metavar="N",
-        help="crawl with N processes on this machine, or auto: one for each processor",
+        help="crawl with N processes on this machine; auto: one per processor",
     )
     group.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    group.add_argument("-q", "--quiet", action="store_true", help="say nothing but what is wrong")
+    group.add_argument("-q", "--quiet", action="store_true", help="print only problems")
     group.add_argument(
-        "-v", "--verbose", action="store_true", help="show the log on standard error as well"
+        "-v", "--verbose", action="store_true", help="also show the log on standard error"
     )
     group.add_argument(
         "--json", action="store_true", help="print summary.json to standard output, and no table"
@@ -139,12 +143,12 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--fast",
         action="store_true",
-        help="no delays, 8 requests at a time, private addresses too: own servers only",
+        help="no delays, 8 requests at a time, private addresses allowed: own servers only",
     )
 
 
 def take_harvest_options(settings: BaseSettings, opts: argparse.Namespace) -> None:
-    """Apply the options; raise ``UsageError`` for those that make no sense."""
+    """Apply the options; raise ``UsageError`` for invalid ones."""
     if opts.pages is not None and opts.pages < 1:
         raise UsageError("--pages must be at least 1")
     if opts.workers is not None:
@@ -153,7 +157,7 @@ def take_harvest_options(settings: BaseSettings, opts: argparse.Namespace) -> No
         raise UsageError("--patience must not be negative")
     if opts.fast:
         for name, value in _FAST.items():
-            if (settings.getpriority(name) or 0) < _SAID:
+            if (settings.getpriority(name) or 0) < _CMDLINE:
                 settings.set(name, value, "cmdline")
     for option, name in (
         (opts.pages, "SEMCRAWL_PAGES"),
@@ -182,8 +186,8 @@ def take_harvest_options(settings: BaseSettings, opts: argparse.Namespace) -> No
         settings.set("FEEDS", feeds, "cmdline")
     if opts.quiet and opts.verbose:
         raise UsageError("give -q or -v, not both")
-    if (settings.getpriority("SEMCRAWL_PROGRESS") or 0) < _SAID:
-        # (a live display and a log do not go on one screen)
+    if (settings.getpriority("SEMCRAWL_PROGRESS") or 0) < _CMDLINE:
+        # a live display and a log cannot share the screen
         progress = "off" if opts.quiet else "lines" if opts.verbose else "auto"
         settings.set("SEMCRAWL_PROGRESS", progress, "cmdline")
     if opts.join and not settings.get("REDIS_URL"):
@@ -196,19 +200,18 @@ def add_about_options(options: argparse._ActionsContainer, *, keeps: bool = True
         "--about",
         metavar="TOPIC",
         action="append",
-        help="what it is about: vocabulary:schema:Dataset, keywords:merge sort, new …; of several, "
-        "all hold",
+        help="topic: vocabulary:schema:Dataset, keywords:merge sort, new …; several must all match",
     )
     if keeps:
         options.add_argument(
             "--keep",
             choices=["relevant", "all"],
-            help="what goes to the results: documents about the topic (the default), or all",
+            help="documents to keep: those about the topic (default), or all",
         )
 
 
 def take_about_options(settings: BaseSettings, opts: argparse.Namespace) -> None:
-    """Set what the options say."""
+    """Copy the options of the topic into the settings."""
     if opts.about is not None:
         settings.set("SEMCRAWL_ABOUT", opts.about, "cmdline")
     if getattr(opts, "keep", None) is not None:

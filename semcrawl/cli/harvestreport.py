@@ -1,4 +1,4 @@
-"""The report at the end of a harvest: ``summary.json`` and the table."""
+"""Writes the report of a harvest: ``summary.json`` and the table."""
 
 from __future__ import annotations
 
@@ -36,43 +36,43 @@ SUMMARY_FILE = "summary.json"
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """Facts of a harvest that its records do not hold."""
+    """Facts of a harvest that are not in its records."""
 
     #: bytes of bodies that the fetch filter saved
     bytes_saved: int = 0
-    #: links that still wait; ``None`` when the run ended before they were counted
+    #: links that still wait; ``None`` if the run ended before they were counted
     waiting: int | None = 0
-    #: targets that the strategy expects among them; ``None`` when it cannot tell
+    #: targets that the strategy expects among them; ``None`` if unknown
     expected_left: float | None = None
-    #: what ended the run with links left: ``pages``, ``patience``, or empty
+    #: the limit that ended the run: ``pages``, ``patience``, or empty
     limit: str = ""
-    #: links that did not go in
+    #: links that were left out of the frontier
     left_out: LeftOutLinks = field(default_factory=LeftOutLinks)
-    #: links dropped as the frontier was full
+    #: links dropped because the frontier was full
     dropped: int = 0
-    #: families of links that are not asked for
+    #: withheld families of links
     withheld: Sequence[Withheld] = ()
-    #: URLs of the files that are kept for their media types, with hashes of their contents
+    #: kept files of wanted media types: URL → hash of the content
     files: Mapping[str, str] = field(default_factory=dict)
-    #: pages that are kept, as targets
+    #: pages kept as targets
     pages: int = 0
-    #: images that are kept, and places where they stand
+    #: images kept, and their places in pages
     images: tuple[int, int] = (0, 0)
-    #: the topic, as the user gave it, and the relevance from which a document is a target
+    #: the user's topic, and the least relevance of a target
     about: str = ""
     threshold: float = 0.0
     targets: Targets = field(default_factory=Targets)
     #: hosts whose links were set aside in this run
     given_up: Sequence[GivenUp] = ()
-    #: there were records when the run began
+    #: whether there were records when the run began
     resumed: bool = False
-    #: where the records are; empty: in the job folder
+    #: database of the records; empty: in the job folder
     records: str = ""
-    #: workers of the run, and how often one was started again; empty for a process by itself
+    #: numbers of workers started, restarted and lost; empty for a single process
     workers: Mapping[str, int] = field(default_factory=dict)
 
     def not_harvested(self, summary: Summary) -> NotHarvested:
-        """Print the links that were not harvested, over all runs."""
+        """Return the links that were not harvested, over all runs."""
         return NotHarvested.of(
             summary.missed,
             self.left_out,
@@ -85,7 +85,7 @@ class RunFigures:
 
 
 def last_summary(folder: Path) -> dict[str, Any]:
-    """Read the summary of earlier runs; empty when there is none."""
+    """Return the summary of earlier runs; empty if there is none."""
     try:
         data = json.loads((folder / SUMMARY_FILE).read_text("utf-8"))
     except (OSError, ValueError):
@@ -94,7 +94,7 @@ def last_summary(folder: Path) -> dict[str, Any]:
 
 
 def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
-    """Add up the records of all runs and write ``summary.json``, whole or not at all."""
+    """Summarise the records of all runs, and write ``summary.json`` atomically."""
     with opened(database) as engine:
         summary = summarise(engine, run.targets, run.threshold)
     data = summary.as_dict()
@@ -124,15 +124,15 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
 
 
 def aim_of(folders: Sequence[Path]) -> tuple[Targets, str, float]:
-    """Return what job folders were after, by their summaries: targets, topic, its threshold.
+    """Return targets, topic and threshold of crawls from the summaries in their job folders.
 
-    Targets are those of any of them, topic and threshold those of the last that has one.
+    The targets of all are united. Topic and threshold are the last folder's that has a topic.
     """
     summaries = [last_summary(folder) for folder in folders]
     kinds = [str(one.get("target_kinds") or "rdf") for one in summaries]
     try:
         targets = Targets.parse(",".join(kinds))
-    except UsageError:  # summaries of something else
+    except UsageError:  # not our summaries
         targets = Targets()
     topics = [one for one in summaries if isinstance(one.get("about"), str)]
     if not topics:
@@ -143,7 +143,7 @@ def aim_of(folders: Sequence[Path]) -> tuple[Targets, str, float]:
 
 
 def count_records(database: str) -> int:
-    """Return how many attempts a database knows; raise as ``connect`` does."""
+    """Return the number of attempts in a database; raise as ``connect`` does."""
     with (
         opened(database) as engine,
         engine.execution_options(read_only=True).connect() as connection,
@@ -152,28 +152,28 @@ def count_records(database: str) -> int:
 
 
 def shown_database(database: str, folder: Path) -> str:
-    """Return how a database other than the job folder's own is named to users; else nothing."""
+    """Return the URL to display of a database outside the job folder, or an empty string."""
     is_own = database == crawl_db_url(folder)
     return "" if is_own else make_url(database).render_as_string(hide_password=True)
 
 
 def why_nothing(database: str) -> str:
-    """Say in a line that nothing could be fetched, and why the last attempt failed."""
+    """Return a line on why nothing could be fetched, by the last failed attempt."""
     with opened(database) as engine:
         reason = last_problem(engine)
-    reason = reason.removeprefix(ROBOTS_FIRST)  # what fails first; the page would as well
+    reason = reason.removeprefix(ROBOTS_FIRST)  # requested first; the page would fail too
     kind, colon, text = reason.partition(": ")
     reason = text if colon and kind.isidentifier() else reason
     return f"nothing could be fetched{': ' if reason else ''}{reason.rstrip('.')}"
 
 
 def tried_anything(summary: Summary) -> bool:
-    """Whether anything was asked for, or would have been if its host had given its robots.txt."""
+    """Whether there was a request, or would have been if a robots.txt had not failed."""
     return bool(summary.requests or any(host.errors for host in summary.hosts.values()))
 
 
 def anything_fetched(summary: Summary) -> bool:
-    """Whether anything but a robots.txt was fetched, of use or not."""
+    """Whether anything but robots.txt files and contexts was fetched, useful or not."""
     had = (
         "fetched-",
         "filtered",
@@ -191,7 +191,7 @@ def anything_fetched(summary: Summary) -> bool:
 
 
 def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -> None:
-    """Print the finds per host, and where they are. ``before``: requests of other runs."""
+    """Print the results per host, and where they are. ``before``: requests of earlier runs."""
     console = plain_console()
 
     def say(line: str) -> None:
@@ -207,7 +207,7 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         say(line)
     if (before or run.resumed) and summary.requests == before and run.waiting == 0:
         say(
-            "This run found nothing left to ask for. To try failed links again: "
+            "This run found nothing left to fetch. To try failed links again: "
             f"semcrawl frontier {folder} --requeue; to see what changed: --revisit."
         )
     elif before:
@@ -223,8 +223,8 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         )
     if summary.checks_stopped:
         say(
-            "Documents whose check by the shape was stopped, which counts as no: "
-            f"{summary.checks_stopped:,}. More time: SEMCRAWL_ABOUT_SHAPE_TIMEOUT."
+            f"Shape checks that were stopped, and count as failed: {summary.checks_stopped:,}. "
+            "For more time set SEMCRAWL_ABOUT_SHAPE_TIMEOUT."
         )
     if run.pages:
         about = f" about {run.about}" if run.about else ""
@@ -249,9 +249,9 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
     if summary.missed.get(FAILED):
         say(f"To try failed links again: semcrawl frontier {folder} --requeue, and go on.")
     if any(not family.mirror for family in run.withheld):
-        say(f"To ask for all of a family: --out {folder} -s SEMCRAWL_FAMILY_TRIES=0.")
+        say(f"To fetch all of a family: --out {folder} -s SEMCRAWL_FAMILY_TRIES=0.")
     if run.waiting is None:
-        say("Stopped before it was counted what waits. The next run goes on from here.")
+        say("Stopped before the waiting links were counted. The next run goes on from here.")
     example, links = run.left_out.most
     if links > summary.rdf_documents + summary.html_documents:
         say(
@@ -261,7 +261,7 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
 
 
 def _wrapped(title: str, parts: list[str], width: int) -> list[str]:
-    """Lines of a list, broken between its parts only."""
+    """Return the lines of a list, broken only between its parts."""
     text = ", ".join(part.replace(" ", "\0") for part in parts) or "none"
     lines = textwrap.wrap(f"{title} {text}", width, break_long_words=False, break_on_hyphens=False)
     return [line.replace("\0", " ") for line in lines]

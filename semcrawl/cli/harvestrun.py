@@ -1,4 +1,4 @@
-"""One process's run of a harvest: both spiders on one session, and what came of it."""
+"""Runs a harvest in one process, both spiders on one session, and collects its result."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ logger = logging.getLogger(__name__)
 class RunResult:
     """The result of one process, or the sum of several."""
 
-    #: why the crawl could not begin, or not go on; empty if it could
+    #: why the crawl could not begin or continue, or empty
     failure: str = ""
     #: requests sent
     requests: int = 0
     #: results that could not be written
     lost: int = 0
-    #: a part failed, a feed was given up, or a worker for good
+    #: whether a component failed, or a feed or worker was given up
     failed: bool = False
     #: bytes of bodies that the fetch filter saved
     bytes_saved: int = 0
-    #: what ended the run with links left: ``pages``, ``patience``, or empty
+    #: the limit that ended the run: ``pages``, ``patience``, or empty
     limit: str = ""
     #: targets that the strategy expects among the waiting links
     expected_left: float | None = None
     #: hosts whose links were set aside
     given_up: list[GivenUp] = field(default_factory=list)
-    #: why a triple store was not delivered to
+    #: why the delivery to a triple store failed
     store_problem: str = ""
-    #: workers, and how often one of them was started again; empty for a process by itself
+    #: numbers of workers started, restarted and lost; empty for a single process
     workers: dict[str, int] = field(default_factory=dict)
-    #: graphs that the triple store got under another name, and documents that it refused
+    #: graphs renamed in the triple store, and documents that it refused
     renamed: int = 0
     refused: int = 0
 
@@ -74,14 +74,14 @@ class RunResult:
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
-        """Read what :meth:`as_dict` gave."""
+        """Return the result from the form of :meth:`as_dict`."""
         known = {each.name for each in fields(cls)}
         found = {name: value for name, value in data.items() if name in known}
         found["given_up"] = [GivenUp(**host) for host in found.get("given_up", ())]
         return cls(**found)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result in a form that JSON can hold."""
+        """Return the result as a JSON object."""
         return asdict(self)
 
     def add(self, other: RunResult) -> None:
@@ -112,19 +112,19 @@ def run_spiders(
     *,
     verbose: bool,
 ) -> RunResult:
-    """Run both spiders until the crawl is over or interrupted."""
+    """Run both spiders until the crawl has ended or is interrupted."""
     log = log_handler(settings) if verbose else error_handler()
     logging.getLogger().addHandler(log)
     crawls = Crawls(process)
     crawls.run({crawlers[0]: {"seeds": seeds}, crawlers[1]: {}}, source.fail)
     logger.info(
-        "The crawl took %.2f s of processor time in this process, its start left out", crawls.spent
+        "The crawl took %.2f s of processor time in this process, without its start", crawls.spent
     )
     return RunResult.of(source, crawlers, failed=crawls.failed)
 
 
 def begin_with(crawler: Crawler, begin: Callable[[Crawler], asyncio.Task[None]]) -> None:
-    """Begin a task when a crawler's spider opens, and cancel it when that closes."""
+    """Begin a task when a crawler's spider opens, and cancel it when the spider closes."""
     tasks: list[asyncio.Task[None]] = []
 
     def opened() -> None:

@@ -1,4 +1,4 @@
-"""``semcrawl harvest --workers N``: what each worker does, and the sum of what came."""
+"""``semcrawl harvest --workers N``: gives each worker its task, and adds up the results."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from semcrawl.frontier.backends import visited_frontier
 from semcrawl.frontier.localredis import has_local_redis, on_local_redis
 from semcrawl.terminal.crawlfigures import Display
 
-#: workers that one frontier's file carries
+#: most workers on a frontier in a file
 _ON_A_FILE = 4
 
 
 def check_workers(settings: BaseSettings) -> int:
-    """Return how many workers a harvest has; raise ``UsageError`` for more than can be."""
+    """Return the number of workers of a harvest; raise ``UsageError`` for too many."""
     wanted = worker_count(settings)
     count = wanted
     if _needs_redis(settings, count) and not has_local_redis():
@@ -52,7 +52,7 @@ def _needs_redis(settings: BaseSettings, count: int) -> bool:
 def harvest_together(
     settings: BaseSettings, folder: Path, count: int, seeds: str | None, opts: argparse.Namespace
 ) -> tuple[RunResult, Outlook]:
-    """Run so many workers on a job folder until the crawl is over or interrupted."""
+    """Run ``count`` workers on a job folder until the crawl has ended or is interrupted."""
     if _needs_redis(settings, count):
         with on_local_redis(settings, folder) as url:
             own = settings.copy()
@@ -82,7 +82,7 @@ def _harvest(
             if left < 1:
                 return None
             own["SEMCRAWL_PAGES"] = left
-        if number > 1:  # the first asks for what is due, and takes pings
+        if number > 1:  # only the first re-visits and receives pings
             own |= {"SEMCRAWL_REVISIT": False, "SEMCRAWL_PING_PORT": 0}
         return {
             "number": number,
@@ -108,7 +108,7 @@ def _harvest(
 
 
 def summed(workers: Workers, pages: int) -> RunResult:
-    """Add up the counts of the workers, which together may send so many requests."""
+    """Add up the results of the workers, which together may send ``pages`` requests."""
     total = RunResult()
     for worker in workers.ended:
         total.add(RunResult.read(worker.result or {}))
@@ -118,18 +118,18 @@ def summed(workers: Workers, pages: int) -> RunResult:
     lost = sum(worker.given_up for worker in workers.workers)
     total.workers = {"started": len(workers.workers), "restarted": restarted, "lost": lost}
     if total.limit == "pages" and total.requests < pages:
-        total.limit = ""  # one has sent its share, and another did not
+        total.limit = ""  # only some have sent their share
     if not workers.ended and not workers.stopped:
-        total.failure = "no worker could do its work to the end"
+        total.failure = "no worker could finish its work"
     return total
 
 
 async def _look_back(settings: BaseSettings, folder: Path) -> Outlook:
-    """Return what is left in the frontier, as far as it can be reached."""
+    """Return what is left in the frontier, if it can be reached."""
     outlook = Outlook(None, 0)
     try:
         async with visited_frontier(settings, folder) as frontier:
             await outlook.look_back(frontier)
     except (FrontierError, UsageError):
-        pass  # a line of a worker said what is wrong
+        pass  # a worker has reported the problem
     return outlook

@@ -1,4 +1,4 @@
-"""Parts that commands share which look into a job folder."""
+"""Code of the commands that read a job folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semcrawl.terminal.printable import printable
 
 
 class JobCommand(OfflineCommand):
-    """A command on a job folder, of a crawl that is over or under way."""
+    """A command on the job folder of a finished or running crawl."""
 
     def add_top(self, parser: argparse.ArgumentParser, rows: int, what: str) -> None:
         """Add the option ``--top``."""
@@ -30,26 +30,24 @@ class JobCommand(OfflineCommand):
 
 
 def job_at(args: list[str], position: int) -> Path:
-    """Return the folder that the arguments name; the current one where they name none."""
+    """Return the folder in the arguments, by default the current one."""
     return Path(args[position]) if len(args) > position else Path()
 
 
 def refuse_several(folders: list[str]) -> None:
     """Raise ``UsageError`` for more than one folder: a document in two would count twice."""
     if len(folders) > 1:
-        raise UsageError(
-            "give one job folder; `semcrawl merge DIR DIR… --out DIR` makes one of several"
-        )
+        raise UsageError("give one job folder; `semcrawl merge DIR DIR… --out DIR` merges several")
 
 
 def print_json(content: Any) -> None:
-    """Print an object as JSON; what is not ASCII stays as it is."""
+    """Print an object as JSON without escaping non-ASCII characters."""
     json.dump(content, sys.stdout, ensure_ascii=False, indent=1)
     print()
 
 
 def print_table(title: str, columns: dict[str, bool], rows: list[tuple[str, ...]]) -> None:
-    """Print an aligned table: names break where it is too wide, figures (``True``) do not."""
+    """Print a table. Columns of figures (``True``) are aligned right and do not wrap."""
     console = table_console()
     table = aligned(title, columns, rows)
     table.title_style = "bold"
@@ -57,5 +55,5 @@ def print_table(title: str, columns: dict[str, bool], rows: list[tuple[str, ...]
 
 
 def remark(text: str) -> None:
-    """Say something beside the answer, on standard error."""
+    """Print a remark on standard error."""
     print(printable(text), file=sys.stderr)

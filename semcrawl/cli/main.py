@@ -1,4 +1,4 @@
-"""``semcrawl``: Scrapy's command line with this project's settings, from any folder."""
+"""The program ``semcrawl``: Scrapy's command line with our settings, from any folder."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from semcrawl.cli.scrapycommands import know_feed_formats
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.terminal.messages import complain
 
-#: where our commands are
+#: package of our commands
 _OURS = semcrawl.commands.__name__
-#: objects made and not freed before the garbage collector looks. A page makes some thousand that
-#: live until its record is written, and many pages are in flight: with the default of 700 they are
-#: all looked at again and again for nothing. More would save nothing: few collections are left
+#: thresholds of the garbage collector. A page creates thousands of objects that live until its
+#: record is written, and many pages are in flight: the default of 700 traverses them again and
+#: again in vain. Higher thresholds save no more: few collections are left
 _GARBAGE = (20_000, 20, 20)
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Run a command; inside somebody's Scrapy project Scrapy's own have that project's settings."""
+    """Run a command. Inside a Scrapy project, Scrapy's commands use the project's settings."""
     if not closest_scrapy_cfg():
         os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "semcrawl.settings")
     gc.set_threshold(*_GARBAGE)
-    # signs that the terminal's encoding does not know are written as escapes
+    # escape characters that the encoding of standard output lacks
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors != "backslashreplace":
         sys.stdout.reconfigure(errors="backslashreplace")
     arguments = list(sys.argv if argv is None else argv)
-    sys.argv[:1] = arguments[:1] = ["semcrawl"]  # what usage messages show
-    if arguments[1:2] == ["help"]:  # as many programs have it
+    sys.argv[:1] = arguments[:1] = ["semcrawl"]  # shown in usage messages
+    if arguments[1:2] == ["help"]:  # as in many programs
         arguments[1:] = [*arguments[2:3], "-h"]
     command = next((word for word in arguments[1:] if not word.startswith("-")), None)
     try:
@@ -57,27 +57,27 @@ def main(argv: list[str] | None = None) -> None:
         try:
             execute(arguments, settings)
         except (ImportError, NameError, TypeError, ValueError):
-            # (not imported before: after the reactor, where one is installed)
+            # not imported before the reactor is installed
             from semcrawl.cli.crawling import unloadable_part
 
             if not (reason := unloadable_part(settings)):
                 raise
             raise SemcrawlError(reason) from None
         finally:
-            sys.stdout.flush()  # here, where a closed pipe is known from other errors
+            sys.stdout.flush()  # so that a closed pipe is caught here
     except SemcrawlError as error:
         complain(str(error))
         sys.exit(2 if isinstance(error, UsageError) else 1)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        _discard_output()  # who reads it has seen enough
+        _discard_output()  # the reader has stopped
         sys.exit(1)
     except OSError as error:
         if error.errno == errno.ENOSPC:
             complain(f"cannot write {error.filename or 'to standard output'}: {error.strerror}")
             _discard_output()
-        elif error.filename is not None:  # a folder that was moved away, say
+        elif error.filename is not None:  # such as a folder that was moved away
             complain(f"{error.filename}: {error.strerror}")
         else:
             raise
@@ -85,22 +85,22 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def _check_loop(command: str) -> None:
-    """Raise ``UsageError`` where an event loop runs: a crawl needs its own."""
+    """Raise ``UsageError`` inside a running event loop: a crawl needs its own."""
     with suppress(RuntimeError):  # there is none
         asyncio.get_running_loop()
         raise UsageError(
-            "an event loop runs in this process already, as in a notebook: start a process, with "
-            f"`!semcrawl {command} …` or subprocess.run"
+            "an event loop already runs in this process, as in a notebook: start a separate "
+            f"process with `!semcrawl {command} …` or subprocess.run"
         )
 
 
 def _discard_output() -> None:
-    """Silence errors of output that is still buffered for standard output."""
+    """Discard what is still buffered for standard output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _answer(options: list[str]) -> str:
-    """Return the answer where no command is named. Raises ``UsageError`` for an unknown option."""
+    """Return the answer without a command. Raises ``UsageError`` for an unknown option."""
     unknown = next((word for word in options if word not in ("-h", "--help", "--version")), None)
     if unknown is not None:
         raise UsageError(f"unknown option {unknown} and no command; `semcrawl` lists the commands")
@@ -113,12 +113,12 @@ def _version() -> str:
 
 
 def _overview() -> str:
-    """List the commands: ours each in a line, Scrapy's by name."""
+    """Return the list of commands, ours with a description."""
     ours = _names(_OURS)
     lines = [
         "semcrawl finds the RDF that web sites publish and brings it home as quads.",
         "",
-        "Usage: semcrawl COMMAND [options]   (semcrawl COMMAND -h tells more)",
+        "Usage: semcrawl COMMAND [options]   (semcrawl COMMAND -h shows help)",
         "",
     ]
     for name in ours:
@@ -130,7 +130,7 @@ def _overview() -> str:
 
 
 def _check(command: str) -> None:
-    """Raise ``UsageError`` for a command that there is not."""
+    """Raise ``UsageError`` for an unknown command."""
     known = {*_names("scrapy.commands"), *(e.name for e in entry_points(group="scrapy.commands"))}
     known.update(_names(_OURS))
     if module := get_project_settings()["COMMANDS_MODULE"]:
@@ -142,10 +142,10 @@ def _check(command: str) -> None:
 
 
 def _settings_for(command: str) -> Settings:
-    """The project's settings, by which Scrapy imports of our commands the asked one only.
+    """Return the settings for a command, by which Scrapy imports only this one of our commands.
 
-    In somebody's project our commands run with our settings, as in any other folder; ``crawl``,
-    ``parse``, and what the project has a command for, are the project's.
+    Inside a Scrapy project our commands use our settings, as in any other folder. ``crawl``,
+    ``parse`` and the project's own commands use the project's.
     """
     settings = get_project_settings()
     module = settings["COMMANDS_MODULE"]
@@ -161,13 +161,13 @@ def _settings_for(command: str) -> Settings:
         module = _OURS
     if module == _OURS:
         settings.set("COMMANDS_MODULE", f"{_OURS}.{command}" if ours else "", "project")
-    if editor := os.environ.get("EDITOR"):  # as Scrapy does when it reads the settings itself
+    if editor := os.environ.get("EDITOR"):  # as Scrapy does
         settings.set("EDITOR", editor, "project")
     return settings
 
 
 def _names(package: str) -> list[str]:
-    """Names of the commands in a module or package: commands are named by their modules."""
+    """Return the names of the commands in a module or package, which are those of modules."""
     path = getattr(import_module(package), "__path__", None)
     if path is None:
         return [package.rpartition(".")[2]]

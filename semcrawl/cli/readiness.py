@@ -1,4 +1,4 @@
-"""Whether a crawl can begin: the files and servers of its settings are tried first."""
+"""Checks before a crawl begins that its settings, files and servers work."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from semcrawl.spiders.otherbodies import image_options
 from semcrawl.web.hosts import public_address
 from semcrawl.web.robotstags import RobotsTags
 
-#: files of a job folder that every run goes on writing, with their ledgers
+#: files of a job folder that every run extends, with their ledgers
 _LEDGERS = (
     (QUADS_FILE, CRAWL_DB),
     (EMBEDDED_FILE, EMBEDDED_LEDGER),
@@ -43,9 +43,9 @@ _FILES = tuple(
 
 
 def check_crawl(settings: BaseSettings) -> None:
-    """Raise ``UsageError`` for settings of URLs, reading, targets or store that cannot be.
+    """Raise ``UsageError`` for invalid settings of URLs, reading, targets and store.
 
-    So it does for proxies and download handlers that no request could be sent by.
+    Proxies and download handlers that cannot work are refused too.
     """
     proxies = getproxies() if settings.getbool("HTTPPROXY_ENABLED") else {}
     for scheme in ("http", "https"):
@@ -66,7 +66,7 @@ def check_crawl(settings: BaseSettings) -> None:
 
 
 def proxy_fault(proxy: str) -> str:
-    """Say why requests cannot go through a proxy of this address; nothing if they can."""
+    """Return why requests cannot use a proxy with this address, or an empty string."""
     try:
         parts = urlsplit(add_http_if_no_scheme(proxy))
         is_one = parts.scheme in ("http", "https") and bool(parts.hostname)
@@ -76,40 +76,40 @@ def proxy_fault(proxy: str) -> str:
     if is_one and port != 0:
         return ""
     shown = public_address(proxy)
-    return f"is no address of an HTTP proxy, such as http://proxy.example:3128: {shown!r}"
+    return f"is not the address of an HTTP proxy such as http://proxy.example:3128: {shown!r}"
 
 
 def _check_handlers(settings: BaseSettings) -> None:
-    """Raise ``UsageError`` where http or https have no download handler that could be one."""
+    """Raise ``UsageError`` for an invalid download handler of http or https."""
     handlers = settings.getwithbase("DOWNLOAD_HANDLERS")
     for scheme in ("http", "https"):
         named = handlers.get(scheme)
         if named is None:
-            continue  # those of semcrawl are added, or it is switched off on purpose
+            continue  # semcrawl adds its own, or the user has disabled it
         fault = ""
         try:
             found = load_object(named)
-        except Exception as error:  # its module may raise anything
+        except Exception as error:  # importing may raise anything
             fault = f"cannot be loaded: {' '.join(str(error).split())}"
         else:
             if not (isclass(found) and hasattr(found, "download_request")):
-                fault = "is no class of download handlers"
+                fault = "is not a download handler class"
         if fault:
             raise UsageError(f"DOWNLOAD_HANDLERS names {named} for {scheme}, which {fault}")
 
 
 def check_folder(folder: Path) -> None:
-    """Make the job folder, or raise ``UsageError`` when it or a file in it cannot be written.
+    """Make the job folder; raise ``UsageError`` if it or a file in it cannot be written.
 
-    Files of another owner are there after a run as another user. Lines without their ledger are
-    refused as well: nobody could tell what to keep of them.
+    Files of another owner stay after a run as another user. Quads without their ledger are refused
+    too, as they cannot be assigned to documents.
     """
-    crawl_db_url(folder)  # refuses a name that is no text
+    crawl_db_url(folder)  # refuses names that are not valid text
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".writable"
         probe.touch()
-        probe.unlink(missing_ok=True)  # workers of one folder may start at the same time
+        probe.unlink(missing_ok=True)  # other workers may start at the same time
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
     for path in (folder / name for name in _FILES):
@@ -121,9 +121,9 @@ def check_folder(folder: Path) -> None:
 
 
 def check_results(settings: BaseSettings) -> None:
-    """Try the job folder and the metadata database.
+    """Check the job folder and the metadata database.
 
-    Raises ``UsageError`` for wrong settings, ``StoreError`` for a database that is away.
+    Raises ``UsageError`` for wrong settings, ``StoreError`` for an unreachable database.
     """
     folder = job_path(settings)
     check_folder(folder)
@@ -131,10 +131,10 @@ def check_results(settings: BaseSettings) -> None:
 
 
 def delivers(settings: BaseSettings) -> bool:
-    """Whether the documents go to a triple store."""
+    """Whether documents are delivered to a triple store."""
     return bool(settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL"))
 
 
 def metadata_url(settings: BaseSettings, folder: Path) -> str:
-    """Return the address of the database of the records."""
+    """Return the URL of the database of records."""
     return settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(folder)

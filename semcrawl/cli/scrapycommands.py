@@ -1,8 +1,8 @@
-"""Scrapy's commands that run spiders, for projects with our add-on.
+"""Replaces Scrapy's ``crawl`` and ``runspider`` in projects with our add-on.
 
-They are entry points of the group ``scrapy.commands``. Scrapy asks add-ons only after it has read
-the command line; these know our feed formats before (``scrapy crawl spider -o data.nq.gz``). In
-projects without the add-on they are Scrapy's own.
+They are entry points of the group ``scrapy.commands``. Scrapy loads add-ons only after it has
+parsed the command line. These commands add our feed formats before, for ``scrapy crawl spider -o
+data.nq.gz``. Without the add-on they work like Scrapy's.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ADDON = "semcrawl.addon.Addon"
 
 
 def know_feed_formats(settings: BaseSettings) -> None:
-    """Add our feed formats and storages where a project has our add-on, below its own."""
+    """Add our feed formats and storages to a project with our add-on; its own take precedence."""
     if _ADDON not in {_path_of(addon) for addon in settings.getdict("ADDONS")}:
         return
     for name in ("FEED_EXPORTERS", "FEED_STORAGES"):
@@ -42,8 +42,8 @@ class _KnowsFeedFormats(BaseRunSpiderCommand):
 
 
 class CrawlCommand(_KnowsFeedFormats, ScrapyCrawl):
-    """Scrapy's ``crawl``."""
+    """Scrapy's ``crawl`` with our feed formats."""
 
 
 class RunSpiderCommand(_KnowsFeedFormats, ScrapyRunSpider):
-    """Scrapy's ``runspider``."""
+    """Scrapy's ``runspider`` with our feed formats."""

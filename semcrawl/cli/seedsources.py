@@ -1,4 +1,4 @@
-"""The sources of ``semcrawl seeds``: earlier jobs, sitemaps, archives, search services, lists."""
+"""Finds seeds for ``semcrawl seeds`` in jobs, sitemaps, archives, search services and lists."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from semcrawl.sources.sitemapfile import read_sitemap
 from semcrawl.sources.sitemaplinks import Entry, EntryKind, named_sitemaps
 from semcrawl.web.vocabulary import RDF_EXTENSIONS, RDF_FIRST, RDF_MEDIA_TYPES, Kind
 
-#: called with one line for each source that failed
+#: called with a line for each failed source
 Complain = Callable[[str], None]
 
-#: sitemaps that are read, and pages of results
+#: most sitemaps read, and most pages of results
 _MOST_SITEMAPS, _MOST_PAGES = 100, 20
-#: what a sitemap says of an entry, the most important first
+#: kinds of sitemap entries, the most important first
 _ORDER = [EntryKind.DUMP, EntryKind.ENDPOINT, EntryKind.SAMPLE, EntryKind.URL, EntryKind.ALTERNATE]
 #: ``Accept`` headers
 _RESULTS = "application/json, application/rss+xml, application/atom+xml"
@@ -69,7 +69,7 @@ def from_jobs(folders: Sequence[str]) -> Iterator[Seed]:
 
 
 def from_sitemaps(places: Sequence[str], fetcher: Fetcher, complain: Complain) -> Iterator[Seed]:
-    """Yield what the sitemaps of hosts list: data sets first, then pages by their priority."""
+    """Yield the entries of hosts' sitemaps: data sets first, then pages by priority."""
     entries: list[Entry] = []
     for place in places:
         url = place if "://" in place else f"https://{place}/"
@@ -104,7 +104,7 @@ def from_sitemaps(places: Sequence[str], fetcher: Fetcher, complain: Complain) -
 
 
 def _sitemaps_of(url: str, fetcher: Fetcher) -> list[str]:
-    """Return the sitemaps that a host's robots.txt names, else the usual one."""
+    """Return the sitemaps that a host's robots.txt names, else ``/sitemap.xml``."""
     try:
         body, _, _ = fetcher.get(urljoin(url, "/robots.txt"))
         named = [urljoin(url, one) for one in named_sitemaps(body)]
@@ -116,7 +116,7 @@ def _sitemaps_of(url: str, fetcher: Fetcher) -> list[str]:
 
 
 def from_lists(places: Sequence[str], fetcher: Fetcher, complain: Complain) -> Iterator[Seed]:
-    """Yield the addresses in lists of others, files or URLs: what form they have is found out."""
+    """Yield the addresses in published lists, files or URLs, of any known form."""
     for place in places:
         try:
             if "://" in place:
@@ -138,7 +138,7 @@ def from_lists(places: Sequence[str], fetcher: Fetcher, complain: Complain) -> I
 
 
 def _in_catalogue(form: str, body: bytes, url: str, fetcher: Fetcher) -> Iterator[Seed]:
-    """Yield what a catalogue lists (CKAN, ``data.json``, OAI-PMH, linksets), page by page."""
+    """Yield the entries of a catalogue (CKAN, ``data.json``, OAI-PMH, linksets), page by page."""
     for _ in range(_MOST_PAGES):
         links = read_data_list(body, form, url).links
         for link in links:
@@ -154,9 +154,9 @@ def _in_catalogue(form: str, body: bytes, url: str, fetcher: Fetcher) -> Iterato
 
 
 def _in_rdf(body: bytes, media_type: str, url: str) -> Iterator[Seed]:
-    """Yield what a catalogue in RDF names; of other RDF the IRIs that a crawl of it would follow.
+    """Yield the entries of a catalogue in RDF; of other RDF the IRIs that a crawl would follow.
 
-    Raises ``ValueError`` for broken RDF without any.
+    Raises ``ValueError`` for broken RDF without either.
     """
     for properties in frozenset(_LEADS), frozenset[str]():
         options = rdf.ReadOptions(link_properties=properties, max_links=1_000_000)
@@ -174,7 +174,7 @@ def _in_rdf(body: bytes, media_type: str, url: str) -> Iterator[Seed]:
 
 
 def from_search(words: str, engine: str, fetcher: Fetcher, limit: int) -> Iterator[Seed]:
-    """Yield the first results of a search service, as SkyReach starts (sources.md S)."""
+    """Yield the first results of a search service, like SkyReach (sources.md S)."""
     fetcher.name(engine)
     service, start = _service(engine, fetcher), 0
     for page in range(_MOST_PAGES):
@@ -191,11 +191,11 @@ def from_search(words: str, engine: str, fetcher: Fetcher, limit: int) -> Iterat
 
 
 def _service(engine: str, fetcher: Fetcher) -> SearchService:
-    """Return how a service is asked: by its description, if there is one at the address."""
+    """Return the service at an address: by its OpenSearch description, else as a SearXNG."""
     try:
         body, media_type, url = fetcher.get(engine, _DESCRIPTION)
     except SemcrawlError:
-        return searxng(engine)  # (whose own pages are perhaps for people only, or elsewhere)
+        return searxng(engine)  # its pages may be blocked or elsewhere
     if b"OpenSearchDescription" not in body[:4096] and "opensearch" not in media_type:
         return searxng(engine)
     try:
@@ -204,7 +204,7 @@ def _service(engine: str, fetcher: Fetcher) -> SearchService:
         raise SemcrawlError(f"{engine}: {error}") from None
 
 
-#: name of the list of indexes of Common Crawl, and of a mirror of it
+#: path of the list of indexes of Common Crawl and its mirrors
 _COLLECTIONS = "/collinfo.json"
 
 
@@ -217,16 +217,16 @@ def from_archive(
     seconds: float,
     crawls: int,
 ) -> Iterator[Seed]:
-    """Yield what a web archive has under addresses (``example.org/*``), by type and extension.
+    """Yield a web archive's captures of address patterns (``example.org/*``).
 
-    Without either: what has a media type of RDF, and then what has an extension of it. Of Common
-    Crawl the newest ``crawls`` are asked.
+    They are filtered by media types, then by extensions; by default by those of RDF. Only the
+    newest ``crawls`` of Common Crawl are queried.
     """
     if find_spec("cdx_toolkit") is None:
         raise UsageError(f"seeds from archives: {install_hint('archives')}")
     if not (types or extensions):
         types, extensions = sorted(RDF_MEDIA_TYPES), sorted(RDF_EXTENSIONS)
-    regex = "" if index == "ia" else "~"  # (the Wayback Machine knows nothing but expressions)
+    regex = "" if index == "ia" else "~"  # the Wayback Machine always takes regular expressions
     filters = []
     if types:
         filters.append(f"{regex}mime:({'|'.join(map(re.escape, types))})")
@@ -245,11 +245,11 @@ def from_archive(
 def _captures(
     index: str, pattern: str, filters: list[str], limit: int, seconds: float, crawls: int
 ) -> Iterator[dict[str, Any]]:
-    """Ask the index in a thread of its own: the package waits for a server that is away for hours.
+    """Query the index in a thread, as the package waits hours for an unreachable server.
 
-    Raises ``SemcrawlError`` in one line, where no page of the index comes for so many seconds.
+    Raises ``SemcrawlError`` if no page of the index comes within ``seconds``.
     """
-    os.environ.setdefault("CDXT_MAX_ERRORS", "1")  # read when it is imported
+    os.environ.setdefault("CDXT_MAX_ERRORS", "1")  # read at import
     found: queue.Queue[Any] = queue.Queue(maxsize=1000)
     over = object()
     mirror = index.removesuffix(_COLLECTIONS) if index.endswith(_COLLECTIONS) else None
@@ -259,20 +259,20 @@ def _captures(
 
         try:
             source = "cc" if mirror else index
-            # (without a limit it asks all of more than a hundred)
+            # the default is all of them, more than a hundred
             newest = [str(crawls)] if source == "cc" else None
             fetcher = cdx_toolkit.CDXFetcher(source=source, crawl=newest, cc_mirror=mirror)
             next_page = fetcher.get_for_iter
 
             def get_page(*args: Any, **options: Any) -> Any:
-                found.put(None)  # (many pages may hold nothing that is sought)
+                found.put(None)  # a sign of life: many pages may have no match
                 return next_page(*args, **options)
 
             fetcher.get_for_iter = get_page
             for capture in fetcher.iter(pattern, filter=filters, limit=limit):
                 found.put(dict(capture.data))
             found.put(over)
-        except Exception as error:  # it raises what it likes
+        except Exception as error:  # the package may raise anything
             found.put(error)
 
     threading.Thread(target=ask, daemon=True).start()
@@ -281,7 +281,7 @@ def _captures(
             item = found.get(timeout=seconds)
         except queue.Empty:
             raise SemcrawlError(
-                f"the index {index} gives no answer in {seconds:g} seconds"
+                f"the index {index} gave no answer in {seconds:g} seconds"
             ) from None
         if item is over:
             return
@@ -294,7 +294,7 @@ def _captures(
 
 
 def distinct(seeds: Iterable[Seed], spelled: Callable[[str], str | None], limit: int) -> list[Seed]:
-    """Return the first seeds that are addresses, each once, as they would be fetched."""
+    """Return the first ``limit`` seeds with valid addresses, normalised, each once."""
     found: dict[str, Seed] = {}
     for seed in seeds:
         url = spelled(seed.url)

@@ -1,4 +1,4 @@
-"""Signals that end a command."""
+"""Handles the signals that end a command."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 __all__ = ["signals_call"]
 
-#: of these a system has some
+#: ending signals; not every system has all
 _ENDING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 
 
@@ -14,9 +14,9 @@ _ENDING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 def signals_call(
     function: Callable[[], object], names: tuple[str, ...] = _ENDING
 ) -> Iterator[None]:
-    """Call ``function`` at Ctrl-C and the like; give the former handlers back at the end.
+    """Call ``function`` on Ctrl-C and the like; restore the former handlers at the end.
 
-    Signals that are ignored stay ignored. This works in the main thread only.
+    Ignored signals stay ignored. Works in the main thread only.
     """
     numbers = [number for name in names if (number := getattr(signal, name, None))]
     before = {

@@ -1,4 +1,4 @@
-"""Several worker processes of one command: started, watched, started again, stopped, added up."""
+"""Starts, watches, restarts and stops the worker processes of a command, and adds up figures."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from semcrawl.cli.signals import signals_call
 from semcrawl.cli.workerside import RS
 from semcrawl.terminal.crawlfigures import Display, Figures
 
-#: bytes that a message may have
+#: longest message in bytes
 _LONGEST = 1 << 24
-#: seconds within which the same line of another worker is not shown again
+#: seconds for which another worker's same line is not shown again
 _SAME = 30.0
-#: seconds that workers get to end when they may not wait for requests any more
+#: seconds until workers are killed after the second request to stop
 _PATIENCE = 15.0
 
 
 @dataclass
 class Worker:
-    """One worker, over all the processes that it has had."""
+    """One worker, across all its processes."""
 
     number: int
-    #: figures of the present process, and of those that died
+    #: figures of the current process, and of those that died
     figures: Figures = field(default_factory=Figures)
     former: list[Figures] = field(default_factory=list)
-    #: its result, once it has ended by itself
+    #: its result, once it has finished
     result: Mapping[str, Any] | None = None
     #: how often it died
     deaths: int = 0
-    #: it is not started again
+    #: whether it is not restarted
     given_up: bool = False
     process: Process | None = None
-    #: the present process has loaded everything
+    #: whether the current process has loaded everything
     ready: bool = False
 
     @property
@@ -52,8 +52,8 @@ class Worker:
 class Workers:
     """The workers of a command; :meth:`run` runs them to their end.
 
-    ``task`` gives what a worker is to do, by its number and the requests that it has sent before;
-    ``None`` when it has nothing left to do. The others begin when the first has put the seeds in.
+    ``task`` returns a worker's task by its number and the requests that it has sent so far, or
+    ``None``. The others begin when the first has added the seeds to the frontier.
     """
 
     def __init__(
@@ -68,14 +68,14 @@ class Workers:
         interval: float | None,
         quiet: bool,
     ) -> None:
-        """Start so many processes of ``command``; show progress each ``interval`` seconds.
+        """Start ``count`` processes of ``command``; show progress every ``interval`` seconds.
 
-        ``budget``: requests that all may send together.
+        ``budget`` is the number of requests that all may send together.
         """
         self.workers = [Worker(number) for number in range(1, count + 1)]
-        #: those that ended by themselves, in this order
+        #: workers that have finished, in order
         self.ended: list[Worker] = []
-        #: they were asked to stop
+        #: how often they were asked to stop
         self.stopped = 0
         self._command = command
         self._task = task
@@ -88,7 +88,7 @@ class Workers:
         self._said: dict[str, tuple[int, float]] = {}
 
     async def run(self) -> None:
-        """Run all workers until they have ended, for good or for ill."""
+        """Run all workers until each has finished or is given up."""
         loop = asyncio.get_running_loop()
         with signals_call(lambda: loop.call_soon_threadsafe(self.stop)):
             shown = asyncio.create_task(self._show()) if self._interval else None
@@ -102,23 +102,23 @@ class Workers:
                         worker.process.kill()
 
     def stop(self) -> None:
-        """Have all workers finish what is under way; the second time they do not wait for it."""
+        """Ask all workers to finish their requests and stop; the second time to stop at once."""
         self.stopped += 1
         self._begun.set()
         if self.stopped == 1 and not self._quiet:
-            self._say("stopping when what is under way is done; Ctrl-C again stops at once")
+            self._say("stopping after the requests under way; Ctrl-C again stops at once")
         for worker in self.workers:
             self._tell(worker, "stop")
         if self.stopped > 1:
             asyncio.get_running_loop().call_later(_PATIENCE, self._kill)
 
     async def _keep(self, worker: Worker) -> None:
-        """Run a worker, and start it again when it dies, as often as it may."""
+        """Run a worker, and restart it when it dies, up to the limit."""
         try:
             await self._keep_alive(worker)
         finally:
             if worker.number == 1:
-                self._begun.set()  # the others do not wait for ever
+                self._begun.set()  # the others must not wait forever
 
     async def _keep_alive(self, worker: Worker) -> None:
         while not self.stopped:
@@ -133,12 +133,12 @@ class Workers:
             worker.figures = Figures()
             if self.stopped or (status > 0 and not worker.ready):
                 worker.given_up = not self.stopped
-                return  # (a line of its own says why it cannot begin)
+                return  # it has reported why it cannot begin
             if not self._note_death(worker, status):
                 return
 
     def _note_death(self, worker: Worker, status: int) -> bool:
-        """Tell of a worker that died; return whether it is started again."""
+        """Report a worker that died; return whether it is restarted."""
         worker.deaths += 1
         worker.given_up = worker.deaths > self._restarts
         how = f"was killed ({_signal_name(-status)})" if status < 0 else f"died (status {status})"
@@ -187,7 +187,7 @@ class Workers:
             if not line.startswith(RS):
                 sys.stdout.write(line)
                 continue
-            with suppress(ValueError, KeyError, TypeError):  # of a process that died in between
+            with suppress(ValueError, KeyError, TypeError):  # from a process that died meanwhile
                 message = json.loads(line.removeprefix(RS))
                 self._take(worker, message)
 
@@ -203,7 +203,7 @@ class Workers:
                 worker.result = message["result"]
 
     async def _read_lines(self, worker: Worker, output: asyncio.StreamReader) -> None:
-        """Show what a worker says on standard error, once where several say the same."""
+        """Show a worker's standard error, but equal lines of several workers once."""
         async for raw in output:
             line = raw.decode("utf-8", "replace").rstrip("\n")
             now = time.monotonic()
@@ -248,7 +248,7 @@ class Workers:
                 worker.process.kill()
 
 
-#: keeps Ctrl-C in the terminal from reaching the workers themselves
+#: arguments that keep the terminal's Ctrl-C from the workers
 _APART: dict[str, Any] = (
     {"process_group": 0} if sys.platform != "win32" else {"creationflags": 0x200}
 )

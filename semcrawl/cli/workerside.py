@@ -1,8 +1,8 @@
-"""A worker's end of the line to the command that started it.
+"""A worker's connection to the command that started it.
 
-The command writes lines to the worker's standard input: first what to do, as JSON, then ``go`` and
-``stop``. The worker answers on its standard output by JSON text sequences (RFC 7464), each in a
-line that begins with the character RS; what else is printed there is passed on.
+The command writes lines to the worker's standard input: the task as JSON, then ``go`` and ``stop``.
+The worker answers on its standard output by JSON text sequences (RFC 7464): lines that begin with
+the character RS. The command prints all other lines.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _INTERVAL = 0.5
 
 
 class WorkerLine:
-    """The line of one worker."""
+    """The worker's end of the connection."""
 
     def __init__(self) -> None:
-        """Read what to do. Raises ``UsageError`` where no command is at the other end."""
+        """Read the task. Raises ``UsageError`` if no command is at the other end."""
         try:
             self.task: Mapping[str, Any] = json.loads(_first_line())
             self.number = int(self.task["number"])
@@ -45,23 +45,23 @@ class WorkerLine:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def apply(self, settings: BaseSettings) -> None:
-        """Take over the settings of the command."""
+        """Apply the settings of the command."""
         for name, value in self.task["settings"].items():
             settings.set(name, value, "cmdline")
 
     def await_start(self) -> None:
-        """Say that all is loaded, and wait until the worker may begin."""
+        """Report that all is loaded, and wait until the worker may begin."""
         self.send("ready")
         pay_level_domain("example.org")  # loads the list of public suffixes meanwhile
         self._go.wait()
 
     def report_on(self, crawler: Crawler) -> asyncio.Task[None]:
-        """Report the figures of a crawl from time to time, until the task is cancelled."""
+        """Report the figures of a crawl regularly until the task is cancelled."""
         session: CrawlSession = crawler.spider.session  # type: ignore[union-attr]
         return asyncio.ensure_future(self._report(session))
 
     def send(self, kind: str, **content: Any) -> None:
-        """Send a message; where nobody listens any more nothing happens."""
+        """Send a message, if the command still listens."""
         line = f"{RS}{json.dumps({'kind': kind, **content})}\n"
         with suppress(OSError, ValueError):
             sys.stdout.write(line)
@@ -75,7 +75,7 @@ class WorkerLine:
             await asyncio.sleep(_INTERVAL)
 
     def _listen(self) -> None:
-        """Do as the command says; when it is gone, stop."""
+        """Obey the command; stop when it is gone."""
         buffer = b""
         while data := os.read(sys.stdin.fileno(), 4096):
             *lines, buffer = (buffer + data).split(b"\n")
@@ -88,7 +88,7 @@ class WorkerLine:
 
 
 def settings_to_pass(settings: BaseSettings) -> dict[str, Any]:
-    """Return what a command line said, or a command made of it, in a form that JSON can hold."""
+    """Return the settings of the command line, or set by the command, as JSON values."""
     said = SETTINGS_PRIORITIES["cmdline"]
     return {
         str(name): _plain(value)
@@ -108,7 +108,7 @@ def _plain(value: Any) -> Any:
 
 
 def _first_line() -> bytes:
-    # (byte by byte, as nothing behind the line may get into a buffer)
+    # byte by byte: what follows the line must not be buffered here
     line = bytearray()
     while (byte := os.read(sys.stdin.fileno(), 1)) and byte != b"\n":
         line += byte
@@ -116,5 +116,5 @@ def _first_line() -> bytes:
 
 
 def _stop() -> None:
-    """End this process's crawl as SIGTERM does; a second time without waiting for requests."""
+    """End this process's crawl by SIGTERM; the second one does not wait for requests."""
     os.kill(os.getpid(), signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Commands of the command line."""
+"""The commands of the command line, one per module."""
 
 __all__ = [
     "crawl",

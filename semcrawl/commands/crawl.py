@@ -1,4 +1,4 @@
-"""``crawl``: Scrapy's own command, with the arguments of our spiders checked beforehand."""
+"""``crawl``: Scrapy's command, which checks the arguments of our spiders first."""
 
 from __future__ import annotations
 
@@ -32,40 +32,40 @@ from semcrawl.terminal.messages import complain
 from semcrawl.web.urls import Normalisation
 
 _OURS = frozenset({"html", "rdf"})
-#: priority of what ``-s`` says
-_SAID = SETTINGS_PRIORITIES["cmdline"]
+#: priority of settings given by ``-s``
+_CMDLINE = SETTINGS_PRIORITIES["cmdline"]
 _ARGUMENTS = ("seeds", "scope", "follow_rdf", "redis_key")
 
 
 class Command(OneLineErrors, ScrapyCrawl):
-    """Runs a spider; wrong seeds, scopes and settings get one line before anything starts."""
+    """Runs a spider; refuses wrong seeds, scopes and settings in one line before it starts."""
 
     default_settings = FASTEST_LOOP
     description = (
-        "Run a spider of the current project, by name. semcrawl's are html (pages; with "
-        "-a follow_rdf=1 RDF documents too) and rdf (RDF documents). They take "
+        "Run a spider of the current project by name. semcrawl has html (pages; with "
+        "-a follow_rdf=1 also RDF documents) and rdf (RDF documents). They take "
         "-a seeds=URL,URL (or @FILE; without seeds they wait on a Redis list, "
         "-a redis_key=NAME) and -a scope=SCOPE. `semcrawl harvest` runs both together."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add our option to Scrapy's."""
+        """Add our options to Scrapy's."""
         super().add_options(parser)
         parser.add_argument(
             "--links",
             metavar="LIST",
-            help="links of RDF that are followed: all (the default), see-also, foaf, dcat, void, "
-            "or properties (SEMCRAWL_RDF_LINKS)",
+            help="links of RDF to follow: all (default), see-also, foaf, dcat, void, or "
+            "properties (SEMCRAWL_RDF_LINKS)",
         )
         add_about_options(parser)
         parser.add_argument("--workers", help=argparse.SUPPRESS)
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse spiders that there are not, and wrong arguments of ours."""
-        if opts.workers or (self.own_settings.getpriority("SEMCRAWL_WORKERS") or 0) >= _SAID:
+        """Refuse unknown spiders, and wrong arguments of ours."""
+        if opts.workers or (self.own_settings.getpriority("SEMCRAWL_WORKERS") or 0) >= _CMDLINE:
             raise UsageError(
-                "crawl is one process: `semcrawl harvest` has --workers; or start as many "
-                "`semcrawl crawl` as you like, with one Redis (-s REDIS_URL=redis://…)"
+                "crawl runs one process: use `semcrawl harvest --workers`, or start several "
+                "`semcrawl crawl` with one Redis (-s REDIS_URL=redis://…)"
             )
         if opts.links is not None:
             self.own_settings.set("SEMCRAWL_RDF_LINKS", opts.links, "cmdline")
@@ -93,7 +93,7 @@ class Command(OneLineErrors, ScrapyCrawl):
             check_results(settings)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Crawl; report what could not begin, go on or be written, and exit with status 1 then."""
+        """Crawl; report a failed start, failures and lost results, and exit with status 1 then."""
         source = SessionSource(self.own_settings)
         self.own_settings.set("SEMCRAWL_SESSION_SOURCE", source, "cmdline")
         failed = self._crawl(args[0], opts, source)
@@ -103,15 +103,15 @@ class Command(OneLineErrors, ScrapyCrawl):
             self.exitcode = 1
         if lost := lost_results(self._crawlers):
             complain(
-                f"{lost} results could not be written, the log says why; the next run fetches "
-                "their links again after: semcrawl frontier --requeue (of the same crawl)"
+                f"{lost} results could not be written, the log says why; to fetch their links "
+                "again, run semcrawl frontier --requeue (for the same crawl) before the next run"
             )
             self.exitcode = 1
         if lost_feeds(self._crawlers):
             self.exitcode = 1
 
     def _crawl(self, spider: str, opts: argparse.Namespace, source: SessionSource) -> bool:
-        """Crawl as Scrapy's command does; return whether a part failed."""
+        """Crawl as Scrapy's command does; return whether a component failed."""
         process = self.crawler_process
         if process is None:
             raise UsageError("no crawler process")
@@ -120,7 +120,7 @@ class Command(OneLineErrors, ScrapyCrawl):
         return crawls.failed
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
-        """Make the crawler, and remember it: its stats count the losses."""
+        """Make the crawler, and keep it for its stats."""
         self._crawlers = [super()._create_crawler(spidercls)]
         return self._crawlers[0]
 
@@ -128,9 +128,9 @@ class Command(OneLineErrors, ScrapyCrawl):
         return sorted(get_spider_loader(self.own_settings).list())
 
     def _check_arguments(self, given: dict[str, str]) -> list[str]:
-        """Return the seeds; raise ``UsageError`` for ``-a`` arguments that our spiders do not take.
+        """Return the seeds; raise ``UsageError`` for ``-a`` arguments that our spiders lack.
 
-        Those that begin with ``_`` are scrapyd's.
+        Names that begin with ``_`` are scrapyd's.
         """
         for name in given:
             if name not in _ARGUMENTS and not name.startswith("_"):
@@ -138,7 +138,7 @@ class Command(OneLineErrors, ScrapyCrawl):
                 hint = f"did you mean {close[0]}?" if close else f"it takes {', '.join(_ARGUMENTS)}"
                 raise UsageError(f"the spider takes no argument {name}; {hint}")
         read_switch("follow_rdf", given.get("follow_rdf", ""))
-        if given.get("seeds") == "@-":  # which can be read but once
+        if given.get("seeds") == "@-":  # can be read only once
             read = read_priorities("@-", Normalisation(exact=True)).items()
             given["seeds"] = " ".join(f"{url} {p:g}" if p else url for url, p in read)
         seeds = read_seeds(given["seeds"]) if "seeds" in given else []

@@ -14,23 +14,23 @@ from semcrawl.cli.signals import signals_call
 from semcrawl.demo import DemoServer, DemoWeb, serve
 from semcrawl.errors import UsageError
 
-#: Variables that would lead requests past the demonstration's proxy.
+#: Variables that would make requests bypass the demonstration's proxy.
 _OTHER_PROXIES = ("no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY", "HTTP_PROXY", "REQUEST_METHOD")
 
-#: The demonstration's own endpoint may be asked: it shows each way to data.
+#: The demonstration's own endpoint may be queried.
 _ENDPOINTS = "SEMCRAWL_ENDPOINTS=found"
 
 
 class Command(OfflineCommand):
-    """Serve the demonstration web on loopback; with ``--harvest``, crawl it and stop."""
+    """Serves the demonstration web on loopback; with ``--harvest``, crawls it and stops."""
 
     passes_options = True
     arguments = "[options] [--harvest [options of harvest]]"
     summary = "Serve a small demonstration web on loopback, or harvest it"
     description = (
         "Serve a generated web of some 300 pages on loopback, as an HTTP proxy for its host "
-        "names, and tell how to crawl it. With --harvest, run `semcrawl harvest` on it and "
-        "stop, endpoints that it finds included; options of harvest (--fast, --pages …) may "
+        "names, and print how to crawl it. With --harvest, run `semcrawl harvest` on it, with "
+        "the endpoints that it finds, and stop; options of harvest (--fast, --pages …) may "
         "follow."
     )
 
@@ -55,7 +55,7 @@ class Command(OfflineCommand):
         )
         parser.add_argument("--harvest", action="store_true", help="harvest the web, then stop")
         parser.add_argument(
-            "--out", metavar="DIR", help="where the harvest goes (default: demo-harvest)"
+            "--out", metavar="DIR", help="job folder of the harvest (default: demo-harvest)"
         )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -71,7 +71,7 @@ class Command(OfflineCommand):
         return "options of harvest need --harvest"
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Serve, and harvest if asked to."""
+        """Serve, or harvest and stop."""
         args = [arg for arg in args if arg != "--"]
         try:
             with serve(DemoWeb(opts.seed), port=opts.port, log=opts.request_log) as server:
@@ -98,14 +98,14 @@ def _serve_until_stopped(server: DemoServer) -> None:
 
 
 def _harvest(server: DemoServer, out: Path, args: list[str], opts: argparse.Namespace) -> int:
-    """Run the harvest as a process of its own and return its exit status."""
+    """Run the harvest in a separate process; return its exit status."""
     environment = {k: v for k, v in os.environ.items() if k not in _OTHER_PROXIES}
     environment["http_proxy"] = environment["https_proxy"] = server.proxy_url
     command = [sys.executable, "-m", "semcrawl", "harvest", DemoWeb.start, "--out", str(out)]
     for setting in (_ENDPOINTS, *opts.set):
         command += ["-s", setting]
     process = subprocess.Popen([*command, *args], env=environment)  # noqa: S603 - our own program
-    # the terminal sends Ctrl-C to the harvest as well, which knows how to stop
+    # the terminal sends Ctrl-C to the harvest too, which stops by itself
     with (
         signals_call(lambda: None, ("SIGINT",)),
         signals_call(process.terminate, ("SIGTERM",)),

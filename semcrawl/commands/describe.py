@@ -1,4 +1,4 @@
-"""``semcrawl describe``: a crawl as a dataset, in RDF or as tables."""
+"""``semcrawl describe``: describe a crawl as a dataset, in RDF or as tables."""
 
 from __future__ import annotations
 
@@ -37,11 +37,13 @@ class Command(OfflineCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options."""
         super().add_options(parser)
-        parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
+        parser.add_argument(
+            "-o", "--output", metavar="FILE", help="file to write (default: stdout)"
+        )
         parser.add_argument(
             "--format",
             choices=sorted(FORMATS),
-            help="default: by the file's ending; ttl where it has none",
+            help="syntax (default: by the file's extension, else ttl)",
         )
         parser.add_argument("--base", default="", metavar="IRI", help="IRI of the dataset")
         parser.add_argument(
@@ -57,7 +59,7 @@ class Command(OfflineCommand):
         )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse what holds no crawl."""
+        """Refuse a folder without a crawl, and unknown syntaxes."""
         if len(args) != 1:
             raise UsageError("give one job folder")
         if not self._database and not (Path(args[0]) / CRAWL_DB).is_file():
@@ -65,8 +67,8 @@ class Command(OfflineCommand):
         ending = Path(opts.output or "").suffix.lower()
         if not (opts.format or opts.metadata or ending.lstrip(".") in ("", *FORMATS)):
             raise UsageError(
-                f"which format is {ending}? give --format {', '.join(sorted(FORMATS))}, "
-                "or a file with such an ending"
+                f"unknown format {ending}: give --format {', '.join(sorted(FORMATS))}, "
+                "or a file with such an extension"
             )
         checked_iri("--base", opts.base)
         checked_iri("--download-url", opts.download_url)
@@ -76,7 +78,7 @@ class Command(OfflineCommand):
         return str(self.own_settings.get("SEMCRAWL_METADATA_URL") or "")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Describe."""
+        """Write the description."""
         folder = Path(args[0])
         try:
             engine = connect(self._database or readable_db_url(folder))
@@ -104,7 +106,7 @@ def _write(engine: Engine, opts: argparse.Namespace) -> None:
     described = describe(engine, options)
     if (first := next(described, None)) is None:
         raise UsageError(
-            "no attempt is recorded there; records in a database elsewhere are described with "
+            "no attempt is recorded there; for records in another database give "
             "-s SEMCRAWL_METADATA_URL=…"
         )
     triples = chain([first], described)

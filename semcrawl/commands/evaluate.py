@@ -1,4 +1,4 @@
-"""``semcrawl evaluate``: try strategies on closed pieces of the web and compare what they find."""
+"""``semcrawl evaluate``: run strategies on closed webs and compare what they find."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from semcrawl.evaluation.worlds import WorldSet, load_worlds
 from semcrawl.relevance import STRATEGIES, load_strategy
 from semcrawl.terminal.messages import complain, plain_console, table_console
 
-#: requests at most
+#: most requests
 _PAGES = 2000
-#: strategies that come to nothing new without a topic
+#: strategies that only differ from others with a topic
 TOPICAL = ("relevance-weighting", "ipagerank", "keyword-focused", "domain-score")
 #: priority of settings that the user gave on the command line
 _CHOSEN = 40
 
 
 class Command(OfflineCommand):
-    """Runs every strategy on every world and writes the figures."""
+    """Runs every strategy on every world and writes figures and report."""
 
     arguments = "[options] WORLD…"
     summary = "Compare strategies on simulated, local or recorded sites"
     description = (
         "Run strategies on worlds and compare what they find per request. A WORLD is `thesis` "
-        "(four simulated domains), `topic` (a made web of 80 sites), `keywords` (six made "
-        "webs, one per query), `images` (a made web of pictures), a folder of files (or "
-        "http://host/base/=FOLDER), a sites.json, or a recorded crawl. Writes results.json and "
-        "report.html."
+        "(four simulated domains), `topic` (a generated web of 80 sites), `keywords` (six "
+        "generated webs, one per query), `images` (a generated web of pictures), a folder of "
+        "files (or http://host/base/=FOLDER), a sites.json, or a recorded crawl. Writes "
+        "results.json and report.html."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,7 @@ class Command(OfflineCommand):
         group.add_argument(
             "--strategies",
             metavar="NAMES",
-            help="strategies with commas between, classes by import path (default: all: "
+            help="strategies separated by commas, classes by import path (default: all of "
             + ", ".join((*STRATEGIES, *REFERENCES))
             + ")",
         )
@@ -58,13 +58,12 @@ class Command(OfflineCommand):
             "--pages",
             metavar="N",
             type=int,
-            help="requests at most (2000; 600 in images; as many as their sources in topic and "
-            "keywords)",
+            help="most requests (2000; 600 in images; in topic and keywords as in their sources)",
         )
         group.add_argument(
             "--about",
             metavar="TOPIC",
-            help="targets are documents about a topic (keywords:fish, say), not RDF",
+            help="count documents about a topic, such as keywords:fish, as targets instead of RDF",
         )
         group.add_argument(
             "--repeat", metavar="N", type=int, default=1, help="runs of seeded strategies (1)"
@@ -78,14 +77,14 @@ class Command(OfflineCommand):
         group.add_argument(
             "--follow-rdf",
             action="store_true",
-            help="follow the links inside RDF too, as a harvest does (not in the thesis's worlds)",
+            help="also follow links inside RDF, as a harvest does (not in the worlds of thesis)",
         )
         group.add_argument(
             "--out", metavar="DIR", default="evaluation", help="folder of the results (evaluation)"
         )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse options that make no sense."""
+        """Refuse invalid options."""
         for name in ("pages", "repeat"):
             if getattr(opts, name) is not None and getattr(opts, name) < 1:
                 raise UsageError(f"--{name} must be at least 1")
@@ -104,7 +103,7 @@ class Command(OfflineCommand):
             fetch_topic_files(self.settings)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Run the study; report what fails, and go on with the rest."""
+        """Run the study; report failures, and go on with the rest."""
         console = plain_console(stderr=True)
         folder = Path(opts.out)
         sets: list[WorldSet] = []
@@ -134,12 +133,12 @@ class Command(OfflineCommand):
             except KeyboardInterrupt:
                 if not any(world.trials for each in results for world in each.worlds):
                     raise
-                self._fail("interrupted: these are the figures of the runs that had ended")
+                self._fail("interrupted: these are the figures of the finished runs")
                 self.exitcode = 130
         if display.problems and not self.exitcode:
             self.exitcode = 1
         if all(world.problem for each in results for world in each.worlds):
-            return  # there is no report beside the lines above
+            return  # all problems are reported
         data = as_data(results, plan, "live" if opts.live else "offline")
         show(data, table_console())
         try:
@@ -150,7 +149,7 @@ class Command(OfflineCommand):
         print(f"Figures: {folder / 'results.json'}   Report: {folder / 'report.html'}")
 
     def _strategies(self, opts: argparse.Namespace) -> list[str]:
-        """Names of the strategies; unknown ones are reported and left out."""
+        """Return the names of the strategies; report and leave out unknown ones."""
         if opts.strategies is None:
             topical = () if self._about(opts) else TOPICAL
             return [name for name in (*STRATEGIES, *REFERENCES) if name not in topical]
@@ -163,7 +162,7 @@ class Command(OfflineCommand):
             except UsageError as error:
                 self._fail(error)
                 continue
-            except Exception as error:  # a class of the user's: its runs will tell
+            except Exception as error:  # a user's class; its runs will show
                 self._fail(f"{name}: {type(error).__name__}: {error}")
             good.append(name)
         if not good:
@@ -217,7 +216,7 @@ class Command(OfflineCommand):
 
     @staticmethod
     def _write(data: dict[str, Any], folder: Path) -> None:
-        """Write both files, whole or not at all."""
+        """Write both files atomically."""
         texts = {
             "results.json": json.dumps(data, indent=1, ensure_ascii=False) + "\n",
             "report.html": report_page(data),
@@ -228,6 +227,6 @@ class Command(OfflineCommand):
             os.replace(part, folder / name)
 
     def _fail(self, error: object) -> None:
-        """Report a fault in one line; the other runs go on."""
+        """Report an error in one line; the other runs go on."""
         complain(str(error))
         self.exitcode = 1

@@ -1,4 +1,4 @@
-"""``semcrawl explain``: what a strategy makes of the links of one page."""
+"""``semcrawl explain``: show how a strategy ranks the links of one page."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ from semcrawl.terminal.printable import printable
 from semcrawl.web.urls import Normalisation, normalise
 from semcrawl.web.vocabulary import FoundBy
 
-#: links whose reasons are given
+#: links shown with reasons
 _REASONED = 10
 
 
-#: one of the spiders that a page or an endpoint is asked by
+#: a spider for a page or an endpoint
 _S = TypeVar("_S", bound=ExplainSpider)
 
 
 class Command(OneLineErrors):
-    """Lists the links of a page with rules, label, group and value."""
+    """Lists the links of a page with their rules, label, group and value."""
 
     default_settings = {"LOG_ENABLED": False}
     arguments = "[options] URL|FILE|sparql+URL"
     summary = "Show how a strategy ranks the links of one page, and why"
     description = (
         "Fetch one page (or read a file) and list its links in the order in which they would "
-        "be fetched: label, group and its value, and the rules that hold. Of a SPARQL endpoint "
-        "(sparql+URL) two queries are asked, and those listed that follow. A strategy that "
-        "learns is shown as it is before it has learned anything, or as --state FILE says."
+        "be fetched, with label, group, the group's value, and the matching rules. To a SPARQL "
+        "endpoint (sparql+URL), send two queries and list the next ones. A learning strategy "
+        "starts untrained, or with the state in --state FILE."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -60,7 +60,7 @@ class Command(OneLineErrors):
             "--relevance", metavar="NAME", help=f"strategy: {', '.join(STRATEGIES)}, or a class"
         )
         group.add_argument(
-            "--base", metavar="URL", help="URL that a FILE is read as (default: its file name)"
+            "--base", metavar="URL", help="URL of a FILE (default: http://localhost/NAME)"
         )
         group.add_argument(
             "--state",
@@ -68,12 +68,12 @@ class Command(OneLineErrors):
             help="learned state to start from (written by `semcrawl frontier --export-model`)",
         )
         group.add_argument(
-            "--all", action="store_true", help="give the reasons of every link, not of ten"
+            "--all", action="store_true", help="give reasons for every link, not only ten"
         )
         add_about_options(group, keeps=False)
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse options that make no sense."""
+        """Refuse invalid options and topics."""
         take_about_options(self.own_settings, opts)
         fetch_topic_files(self.own_settings)
         read_focus(self.own_settings)
@@ -103,11 +103,11 @@ class Command(OneLineErrors):
             except OSError as error:
                 raise UsageError(f"cannot read {opts.state}: {error.strerror}") from None
             if not strategy.dump_state():
-                raise UsageError(f"the strategy {name!r} takes nothing from a --state")
+                raise UsageError(f"the strategy {name!r} has no use for --state")
         return strategy
 
     def _endpoint(self, source: str) -> ReadDocument:
-        """Ask an endpoint what it holds; return the queries that follow."""
+        """Ask an endpoint for its graphs; return the next queries."""
         url = normalise(source, Normalisation(exact=True))
         if url is None:
             raise UsageError(f"not an http or https URL: {source!r}")
@@ -123,7 +123,7 @@ class Command(OneLineErrors):
     def _page(
         self, source: str, opts: argparse.Namespace
     ) -> tuple[str, bytes, str | None, list[str], list[str]]:
-        """URL, body, content type, ``Link:`` and ``Vary:`` headers of the page."""
+        """Return URL, body, content type, ``Link:`` and ``Vary:`` headers of the page."""
         if "://" in source:
             return self._fetch(source)
         path = Path(source)
@@ -164,7 +164,7 @@ class Command(OneLineErrors):
         return crawler.spider
 
     def _show_judgement(self, verdict: Verdict) -> None:
-        """Print what the topic makes of the document, if there is one."""
+        """Print the topic's judgement of the document, if there is a topic."""
         if verdict.relevance is None:
             return
         says = "a target" if verdict.target else "no target"
@@ -173,11 +173,11 @@ class Command(OneLineErrors):
             f"Relevance {verdict.relevance:.2f} ({says}) to {about_text(self.own_settings)}",
             style="bold", soft_wrap=True,
         )  # fmt: skip
-        for reason_ in verdict.reasons or ("nothing in it is near the topic",):
+        for reason_ in verdict.reasons or ("nothing in it relates to the topic",):
             console.print(f"  {printable(reason_)}", highlight=False, soft_wrap=True)
 
     def _show(self, strategy: Relevance, document: ReadDocument, reasoned: int | None) -> None:
-        """Print the links and the reasons of the first."""
+        """Print the links, and the reasons for the first."""
         page, links = document.page, document.links
         weights = topic_weights(self.own_settings, page, links)
         ranked = rank_page(strategy, page, links, document.queries)

@@ -1,4 +1,4 @@
-"""``semcrawl find``: which documents of a job use a class or a property."""
+"""``semcrawl find``: find the documents of a job that use a class or a property."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _TERMS_SHOWN = 20
 
 
 class Command(JobCommand):
-    """Shows who has a term, with how many statements."""
+    """Lists the documents that use a term, with their numbers of statements."""
 
     arguments = "[options] TERM [DIR]"
     summary = "Find the documents of a job that use a class or a property"
     description = (
-        "TERM is a class or a property, such as schema:Dataset or <http://schema.org/Dataset>; "
-        "a prefix (foaf:) or a namespace stands for all of its terms, a bare word (Dataset) "
-        "for any term of this name. DIR is a job folder (default: the current one), of a crawl "
-        "that is over or under way."
+        "TERM is a class or a property, such as schema:Dataset or <http://schema.org/Dataset>. "
+        "A prefix (foaf:) or a namespace means all of its terms, a bare word (Dataset) any "
+        "term of this name. DIR is the job folder of a finished or running crawl (default: the "
+        "current folder)."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -33,14 +33,14 @@ class Command(JobCommand):
         parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse what cannot be meant."""
+        """Refuse missing and superfluous arguments."""
         super().check(args, opts)
         if not args or not args[0].strip():
             raise UsageError("give a term and a job folder: semcrawl find schema:Dataset DIR")
         refuse_several(args[1:])
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Look the term up in the job's ledgers, or in the database that the settings name."""
+        """Look up the term in the job's ledgers, or in the database of the settings."""
         term, folder = args[0].strip(), job_at(args, 1)
         limit = None if opts.all else opts.top
         database = self.own_settings.get("SEMCRAWL_METADATA_URL")
@@ -51,7 +51,7 @@ class Command(JobCommand):
             where = str(folder)
             with Job(folder) as job:
                 job.index(
-                    lambda documents: remark(f"{documents:,} documents are indexed first, once …")
+                    lambda documents: remark(f"indexing {documents:,} documents first, only once …")
                 )
                 found = job.find(term, limit)
         if not found.terms:
@@ -62,8 +62,8 @@ class Command(JobCommand):
             _show(found, every_term=opts.all)
         if found.incomplete:
             remark(
-                f"{found.incomplete:,} large documents have more terms than their index holds; "
-                "`semcrawl query` looks into all they say"
+                f"{found.incomplete:,} large documents have more terms than the index keeps; "
+                "`semcrawl query` searches all their statements"
             )
 
 

@@ -1,4 +1,4 @@
-"""``semcrawl frontier``: look at a crawl's frontier, move it, give failed links another try."""
+"""``semcrawl frontier``: show, export or import a crawl's frontier, or requeue failed links."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from semcrawl.terminal.messages import aligned, amount, fitted, table_console
 
 
 class Command(OfflineCommand):
-    """Show a frontier: hosts, groups with value and size, leases, seen, rate."""
+    """Shows a frontier: hosts, groups with value and size, leases, seen, rate."""
 
     arguments = "[options] [DIR]"
     summary = "Show a crawl's frontier, export or import it, requeue failures"
     description = (
         "Show the frontier of the job in DIR (default: the current folder), or with "
-        "-s REDIS_URL=… that of the crawl SEMCRAWL_CRAWL_NAME on a served Redis. Looking does "
-        "not disturb a crawl that is under way."
+        "-s REDIS_URL=… that of the crawl SEMCRAWL_CRAWL_NAME on a Redis server. This does not "
+        "disturb a running crawl."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,7 @@ class Command(OfflineCommand):
             type=float,
             default=1.0,
             metavar="SECONDS",
-            help="how long a running crawl is watched to tell its rate (1)",
+            help="time to measure the rate of a running crawl (1)",
         )
         actions = parser.add_mutually_exclusive_group()
         actions.add_argument("--export", metavar="FILE", help='write JSON Lines ("-": to stdout)')
@@ -60,15 +60,15 @@ class Command(OfflineCommand):
             metavar="FILE",
             help='fill an empty frontier from JSON Lines ("-": from stdin)',
         )
-        actions.add_argument("--requeue", action="store_true", help="put links that failed back in")
+        actions.add_argument("--requeue", action="store_true", help="put failed links back in")
         actions.add_argument(
             "--export-model",
             metavar="FILE",
-            help="write what the strategy has learned, for `harvest --model` and `explain --state`",
+            help="write the strategy's model, for `harvest --model` and `explain --state`",
         )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse options that make no sense."""
+        """Refuse invalid options."""
         if len(args) > 1:
             raise UsageError("give one job folder")
         if opts.top < 1:
@@ -81,7 +81,7 @@ class Command(OfflineCommand):
         try:
             folder = Path(args[0]) if args else None
             with ExitStack() as stack:
-                # before a server is started: a wrong name is the likeliest error
+                # before a server starts, as a wrong name is the likeliest error
                 out, source = sys.stdout, sys.stdin
                 if opts.export and opts.export != "-":
                     file = stack.enter_context(whole_file(Path(opts.export)))
@@ -92,7 +92,7 @@ class Command(OfflineCommand):
         except BrokenPipeError:
             raise
         except OSError as error:
-            # (that a disk is full is said without a name)
+            # the error of a full disk has no name
             names = (error.filename, opts.export, opts.export_model, opts.import_file)
             name = next((name for name in names if name and name != "-"), "to standard output")
             verb = "read" if opts.import_file else "write"
@@ -101,9 +101,9 @@ class Command(OfflineCommand):
 
 @contextmanager
 def _checked(name: str) -> Iterator[TextIO]:
-    """Open an exported frontier, ``-`` for stdin, after a check of all its lines.
+    """Open an exported frontier (``-``: stdin) and check all its lines first.
 
-    Raises ``UsageError`` for a bad one, and ``OSError``.
+    Raises ``UsageError`` for a bad line, and ``OSError``.
     """
     with ExitStack() as stack:
         if name == "-":
@@ -168,7 +168,7 @@ async def _act(
 
 
 async def _learned(frontier: ManagedFrontier, relevance: str) -> bytes:
-    """Return the state that a strategy saved last; that of ``relevance`` when several did."""
+    """Return the last saved state of the strategy; of several strategies, of ``relevance``."""
     states = await frontier.inspector.states()
     learned = {
         name.removeprefix(STRATEGY_STATE): state
@@ -176,12 +176,12 @@ async def _learned(frontier: ManagedFrontier, relevance: str) -> bytes:
         if name.startswith(STRATEGY_STATE)
     }
     if not learned:
-        raise SemcrawlError("nothing was learned in this crawl, or not saved yet")
+        raise SemcrawlError("nothing was learned in this crawl, or nothing is saved yet")
     if len(learned) == 1:
         return next(iter(learned.values()))
     if relevance not in learned:
         names = ", ".join(sorted(learned))
-        raise UsageError(f"say by -s SEMCRAWL_RELEVANCE=NAME which strategy's: {names}")
+        raise UsageError(f"choose a strategy by -s SEMCRAWL_RELEVANCE=NAME: {names}")
     return learned[relevance]
 
 

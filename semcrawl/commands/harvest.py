@@ -1,4 +1,4 @@
-"""``semcrawl harvest``: get the RDF of web sites into a folder."""
+"""``semcrawl harvest``: crawl web sites for RDF into a job folder."""
 
 from __future__ import annotations
 
@@ -52,18 +52,18 @@ from semcrawl.terminal.messages import amount, complain
 from semcrawl.topics import threshold
 from semcrawl.web.urls import Normalisation
 
-#: job folder when none is named
+#: default job folder
 _FOLDER = "harvest"
 
 
 class Command(OneLineErrors):
-    """Runs both spiders in one process on one budget of requests."""
+    """Runs both spiders, in one process or several workers."""
 
     default_settings = {"LOG_LEVEL": "INFO", **FASTEST_LOOP}
     arguments = "[options] URL… (or @FILE; or DIR --revisit)"
     summary = "Find the RDF that web sites publish and bring it home"
     description = (
-        "Crawl the sites of the given URLs, the most promising links first, and leave in DIR: "
+        "Crawl the sites of the given URLs, the most promising links first, and write to DIR: "
         "quads.nq (the RDF found), crawl.db (one record per attempt), summary.json and "
         "crawl.log. Run it again on the same DIR to go on where it stopped."
     )
@@ -74,7 +74,7 @@ class Command(OneLineErrors):
         add_harvest_options(parser)
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Take the options into the settings, check them, and make the job folder."""
+        """Copy the options into the settings, check them, and make the job folder."""
         settings = self.own_settings
         if opts.worker:
             self._line = WorkerLine()
@@ -91,8 +91,8 @@ class Command(OneLineErrors):
         for arg in args:
             if "://" not in arg and _is_job(Path(arg)):
                 raise UsageError(
-                    f"{arg} is the folder of a harvest; to go on with it give --out {arg}, to ask "
-                    "again for what it holds, --revisit"
+                    f"{arg} is the folder of a harvest; to continue it give --out {arg}, to fetch "
+                    "its documents again, --revisit"
                 )
         named = [*args, *(SEED_PREFIX + endpoint for endpoint in opts.endpoint)]
         self._priorities = _read_arguments(named)
@@ -101,7 +101,7 @@ class Command(OneLineErrors):
         if not (self._seeds or opts.join or _is_job(folder)):
             raise UsageError(
                 f"give a URL to start from (or @FILE with one per line); {folder} holds no harvest "
-                "to go on with"
+                "to continue"
             )
         check_reactor(settings)
         self._workers = check_workers(settings)
@@ -117,23 +117,23 @@ class Command(OneLineErrors):
         self._crawl_name = admit_harvest(settings, folder, self._seeds)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Crawl, and sum up."""
+        """Crawl and report."""
         settings = self.own_settings
         if opts.worker:
             self._work(self._line)
             return
         folder = Path(opts.out)
         database = metadata_url(settings, folder)
-        known = count_records(database)  # or nothing could be recorded
+        known = count_records(database)  # raises if nothing could be recorded
         if known and not _is_job(folder):
             complain(
                 f"the database of SEMCRAWL_METADATA_URL holds {known:,} records of other crawls; "
-                "the summary counts them, too, and --revisit asks for what they found"
+                "the summary counts them too, and --revisit fetches their documents"
             )
         ledger = FileIdentities([folder / CRAWL_DB])
         if settings.get("REDIS_URL") and not opts.quiet:
             print(
-                f"The crawl is named {self._crawl_name}; another worker joins it by: "
+                f"The crawl is named {self._crawl_name}; another worker joins it with: "
                 f"semcrawl harvest --join {self._crawl_name} --out DIR",
                 file=sys.stderr,
             )
@@ -145,12 +145,12 @@ class Command(OneLineErrors):
             outlook = self._source.session().outlook
         try:
             ledger.check()
-        except ResultsGone as error:  # there is nothing to sum up
+        except ResultsGone as error:  # nothing to report
             complain(str(error))
             self.exitcode = 1
             return
         if result.failure and not result.requests:
-            self.exitcode = 1  # a line said why; there is nothing to sum up
+            self.exitcode = 1  # the reason has been printed
             return
         self._sum_up(folder, database, opts, result, outlook, resumed=known > 0)
 
@@ -164,7 +164,7 @@ class Command(OneLineErrors):
         *,
         resumed: bool,
     ) -> None:
-        """Write and print the summary; the exit status says whether all went well."""
+        """Write and print the summary, and set the exit status."""
         settings = self.own_settings
         run = RunFigures(
             bytes_saved=result.bytes_saved,
@@ -190,10 +190,9 @@ class Command(OneLineErrors):
         except StoreError:
             _tell_of_lost(result, folder)
             raise
-        # a run that was killed left records, but no summary
-        # (of a worker that was killed, the last requests are not known)
+        # a killed run leaves records, but no summary; a killed worker's last requests are unknown
         before = max(0, summary.requests - result.requests) if resumed else 0
-        # documents that went to standard output stay alone there
+        # standard output is left to documents that go there
         taken = "stdout:" in settings.getdict("FEEDS")
         with redirect_stdout(sys.stderr if taken else sys.stdout):
             if opts.json:
@@ -222,7 +221,7 @@ class Command(OneLineErrors):
             self.exitcode = 1
 
     def _work(self, line: WorkerLine) -> None:
-        """Be one of several workers: crawl, and report to the command that started it."""
+        """Crawl as one of several workers, and report to the command that started it."""
         line.await_start()
         try:
             result = self._crawl(
@@ -236,7 +235,7 @@ class Command(OneLineErrors):
         line.send("result", result=result.as_dict())
 
     def _prepare(self, folder: Path) -> None:
-        """Make the job folder and point everything into it."""
+        """Make the job folder, and set it for results and log."""
         check_folder(folder)
         self.own_settings.set("SEMCRAWL_JOBDIR", str(folder.resolve()), "cmdline")
         self.own_settings.set("SEMCRAWL_HARVEST", True, "cmdline")
@@ -244,7 +243,7 @@ class Command(OneLineErrors):
             self.own_settings.set("LOG_FILE", str(folder / "crawl.log"), "cmdline")
 
     def _written(self, seeds: list[str]) -> str | None:
-        """Return the seeds as the spider reads them, with their priorities."""
+        """Return the seeds with their priorities as the spider's argument."""
         text = (f"{url} {p:g}" if (p := self._priorities[url]) else url for url in seeds)
         return " ".join(text) or None
 
@@ -256,7 +255,7 @@ class Command(OneLineErrors):
         verbose: bool,
         opened: Callable[[Crawler], Any] | None = None,
     ) -> RunResult:
-        """Run both spiders until the crawl is over or interrupted."""
+        """Run both spiders until the crawl has ended or is interrupted."""
         process = self.crawler_process
         if process is None:
             raise UsageError("no crawler process")
@@ -267,7 +266,7 @@ class Command(OneLineErrors):
         return run_spiders(process, self.own_settings, source, crawlers, seeds, verbose=verbose)
 
     def _tell_of_store(self, result: RunResult, folder: Path) -> None:
-        """Print how many documents the triple store lacks."""
+        """Report the documents that wait for the triple store, were renamed or refused."""
         if not delivers(self.own_settings):
             return
         deliverer = open_deliverer(self.own_settings, folder)
@@ -290,21 +289,21 @@ class Command(OneLineErrors):
 
 
 def _tell_of_lost(result: RunResult, folder: Path) -> None:
-    """Say how many results could not be written."""
+    """Report how many results could not be written."""
     if result.lost:
         complain(
-            f"{result.lost} results could not be written, crawl.log says why; the next run fetches "
-            f"their links again after: semcrawl frontier {folder} --requeue"
+            f"{result.lost} results could not be written, crawl.log says why; to fetch their links "
+            f"again, run semcrawl frontier {folder} --requeue before the next run"
         )
 
 
 def _is_job(folder: Path) -> bool:
-    """Whether a harvest was begun in a folder."""
+    """Whether a folder holds a harvest."""
     return (folder / CRAWL_DB).is_file() or holds_frontier(folder)
 
 
 def _read_arguments(args: list[str]) -> dict[str, float]:
-    """Read seeds and files of seeds, a number behind one being its priority."""
+    """Read seeds and files of seeds; a number after a seed is its priority."""
     seeds: dict[str, float] = {}
     texts: list[str] = []
     for arg in args:

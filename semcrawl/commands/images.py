@@ -1,4 +1,4 @@
-"""``semcrawl images``: search the images of a job, in the terminal or in a browser."""
+"""``semcrawl images``: search the images of a job, in the terminal or a browser."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from semcrawl.imagesearch import ImageSearch, SearchOptions
     from semcrawl.imagesearch.search import Answer
 
-#: images from which on it is said that they are indexed first
+#: fewest images for which indexing is announced
 _MANY = 200
 
 
 class Command(JobCommand):
-    """Searches, or serves the search."""
+    """Searches images, or serves the search."""
 
     arguments = "[options] search WORDS… DIR | serve DIR"
     summary = "Search the images that a harvest kept, here or in a browser"
     description = (
-        "`search` shows the images of the job in DIR for some words, the best ones first: "
-        "misspelled words are corrected, and a terminal that can show pictures shows them. "
-        "`serve` does the same in a browser, on this machine alone. Images are kept by a "
-        "harvest with --targets images; the first search indexes them, in images-index.db."
+        "`search` shows the images of the job in DIR that match the words, the best first. It "
+        "corrects misspelled words, and shows pictures where the terminal can. `serve` does "
+        "the same in a browser on this machine. A harvest with --targets images keeps images; "
+        "the first search indexes them in images-index.db."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -45,9 +45,9 @@ class Command(JobCommand):
             "--pictures",
             choices=("auto", "always", "never"),
             default="auto",
-            help="show pictures: where the terminal can (default), always, never",
+            help="show pictures if the terminal can (auto, the default), always or never",
         )
-        parser.add_argument("--exact", action="store_true", help="correct no misspelled words")
+        parser.add_argument("--exact", action="store_true", help="do not correct misspelled words")
         parser.add_argument(
             "--port",
             type=int,
@@ -57,10 +57,10 @@ class Command(JobCommand):
         )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse what cannot be meant."""
+        """Refuse missing and superfluous arguments."""
         super().check(args, opts)
         if not args or args[0] not in ("search", "serve"):
-            raise UsageError("say what to do: semcrawl images search WORDS DIR, or serve DIR")
+            raise UsageError("give an action: semcrawl images search WORDS DIR, or serve DIR")
         if args[0] == "search" and len(args) < 3:
             raise UsageError("give words and a job folder: semcrawl images search WORDS DIR")
         if args[0] == "serve" and len(args) != 2:
@@ -115,7 +115,7 @@ class Command(JobCommand):
 
 
 def search_options(settings: BaseSettings) -> SearchOptions:
-    """Return the options of a search that the settings state; raise ``UsageError``."""
+    """Return the options of a search from the settings. Raises ``UsageError``."""
     from semcrawl.imagesearch import SearchOptions
     from semcrawl.imagesearch.imageindexing import IndexOptions
 
@@ -130,7 +130,7 @@ def search_options(settings: BaseSettings) -> SearchOptions:
 
 def _say_that_it_takes_long(images: int) -> None:
     if images > _MANY:
-        remark(f"{images:,} images are indexed first, once …")
+        remark(f"indexing {images:,} images first, only once …")
 
 
 def _serve(search: ImageSearch, port: int) -> None:
@@ -149,4 +149,4 @@ def _serve(search: ImageSearch, port: int) -> None:
 
 
 def _say_where(address: str) -> None:
-    print(f"The images are searched at {address}\nStop with Ctrl-C.", flush=True)
+    print(f"Search the images at {address}\nStop with Ctrl-C.", flush=True)

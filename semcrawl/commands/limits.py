@@ -1,4 +1,4 @@
-"""``semcrawl limits``: show and change the limits of a crawl, while it runs or not."""
+"""``semcrawl limits``: show or change the limits of a crawl, even while it runs."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from semcrawl.frontier.backends import visited_frontier
 
 
 class Command(OfflineCommand):
-    """Shows or sets budgets and patterns of a crawl, for all its workers."""
+    """Shows or sets budgets and patterns of a crawl for all its workers."""
 
     arguments = "[options] [DIR]"
     summary = "Show or change a crawl's budgets and patterns, while it runs"
     description = (
         "Set budgets of hosts and domains, and patterns of addresses, for the crawl in DIR "
         "(default: the current folder) or, with -s REDIS_URL=…, on a Redis. All its workers "
-        "heed them within seconds, later runs too. Without options, show what is set. Links "
-        "that were over a budget go back in with `semcrawl frontier DIR --requeue`."
+        "apply them within seconds, and later runs too. Without options, show the limits. "
+        "Requeue links that were over a budget with `semcrawl frontier DIR --requeue`."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -39,22 +39,22 @@ class Command(OfflineCommand):
         super().add_options(parser)
         group = parser.add_argument_group("Limits")
         bounds = "requests=N,bytes=1G,documents=N,depth=N,rdf=1%%/200"
-        group.add_argument("--host-budget", metavar="BOUNDS", help=f"of each host: {bounds}")
-        group.add_argument("--domain-budget", metavar="BOUNDS", help="of each pay-level domain")
+        group.add_argument("--host-budget", metavar="BOUNDS", help=f"limits per host: {bounds}")
+        group.add_argument("--domain-budget", metavar="BOUNDS", help="limits per pay-level domain")
         for name in ("include", "exclude"):
             group.add_argument(
-                f"--{name}", metavar="PATTERN", action="append", help="in place of those so far"
+                f"--{name}", metavar="PATTERN", action="append", help="replaces the present ones"
             )
         group.add_argument(
-            "--reset", action="store_true", help="go back to what the settings of each run say"
+            "--reset", action="store_true", help="go back to the settings of each run"
         )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse options that make no sense."""
+        """Refuse invalid options."""
         if len(args) > 1:
             raise UsageError("give one job folder")
         if opts.reset and self._given(opts):
-            raise UsageError("--reset goes with no other option")
+            raise UsageError("--reset cannot be combined with other options")
         Limits.from_settings(self.own_settings, self._given(opts))
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -83,4 +83,4 @@ class Command(OfflineCommand):
             if value := limits.get(name):
                 print(f"{name} = {value if isinstance(value, str) else ', '.join(value)}")
         if not any(limits.values()):
-            print("No limits are set for this crawl; those of the settings of each run hold.")
+            print("No limits are set for this crawl; the settings of each run apply.")

@@ -1,4 +1,4 @@
-"""``semcrawl load``: bring a triple store up to date with a job folder."""
+"""``semcrawl load``: deliver the documents of a job folder to a triple store."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from semcrawl.terminal.printable import printable
 
 
 class Command(OfflineCommand):
-    """Delivers documents that a store does not have yet: a whole harvest, or its changes."""
+    """Delivers what a store lacks: a whole harvest, or its changes."""
 
     arguments = "[options] DIR"
     summary = "Deliver the quads of a harvest to a triple store"
@@ -29,20 +29,20 @@ class Command(OfflineCommand):
             "--store", metavar="URL", help='Graph Store Protocol endpoint, or "embedded"'
         )
         parser.add_argument("--update", metavar="URL", help="SPARQL 1.1 Update endpoint")
-        parser.add_argument("--again", action="store_true", help="deliver everything anew")
+        parser.add_argument("--again", action="store_true", help="deliver everything again")
         parser.add_argument(
             "--adopt",
             action="store_true",
-            help="replace graphs under the documents' addresses that others made",
+            help="also replace graphs of others that are named by documents' addresses",
         )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse what holds no quads, and to deliver nowhere."""
+        """Refuse a folder without quads, and a missing store."""
         if len(args) != 1:
             raise UsageError("give one job folder")
         if not (Path(args[0]) / QUADS_FILE).is_file():
             raise UsageError(f"{args[0]} holds no {QUADS_FILE}")
-        check_folder(Path(args[0]))  # (the folder holds how far the store was loaded)
+        check_folder(Path(args[0]))  # it records what was delivered
         settings = self.own_settings
         for name, value in (("STORE_URL", opts.store), ("STORE_UPDATE_URL", opts.update)):
             if value is not None:

@@ -1,4 +1,4 @@
-"""``semcrawl merge``: several job folders made into one."""
+"""``semcrawl merge``: merge several job folders into one."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ from semcrawl.terminal.messages import amount
 
 
 class Command(OfflineCommand):
-    """Makes one job folder of those of several workers, machines or crawls."""
+    """Merges the job folders of several workers, machines or crawls."""
 
     arguments = "DIR DIR… --out DIR"
     summary = "Merge the job folders of several workers into one"
     description = (
-        "Write a new job folder that holds every record, and each document and image once, of "
-        "the given ones: quads.nq, embedded.nq, pages.nq, crawl.db with its index of terms, "
-        "images.db with its thumbnails, files, WARC files and summary.json. Of a document in "
-        "several folders the one seen last counts. The given folders stay as they are; a "
-        "frontier is not merged."
+        "Write a new job folder with every record, and each document and image once: quads.nq, "
+        "embedded.nq, pages.nq, crawl.db with its index of terms, images.db with its "
+        "thumbnails, files, WARC files and summary.json. Of a document in several folders the "
+        "latest version is kept. The given folders stay unchanged; frontiers are not merged."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -36,14 +35,14 @@ class Command(OfflineCommand):
         parser.add_argument("--out", metavar="DIR", help="the new folder")
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse to merge nothing, or into nothing."""
+        """Refuse missing folders."""
         if not args:
             raise UsageError("give the job folders to merge")
         if not opts.out:
             raise UsageError("give the new folder: --out DIR")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Merge, and sum up."""
+        """Merge and report."""
         folders, out = [Path(arg) for arg in args], Path(opts.out)
         settings, usual = self.own_settings, ImageOptions()
         images = ImageOptions(
@@ -51,7 +50,7 @@ class Command(OfflineCommand):
             near_bits=settings.getint("SEMCRAWL_IMAGES_NEAR_BITS", usual.near_bits),
         )
         merged = merge_jobs(folders, out, images)
-        # (workers of one crawl have one frontier: who ended last knows what waits)
+        # workers of one crawl share a frontier: the last to end knows what waits
         by_age = sorted(folders, key=lambda folder: (folder / CRAWL_DB).stat().st_mtime)
         targets, about, threshold = aim_of(by_age)
         run = RunFigures(

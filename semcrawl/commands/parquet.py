@@ -1,4 +1,4 @@
-"""``semcrawl parquet``: job folders as Parquet files that many programs read as one data set."""
+"""``semcrawl parquet``: write job folders as a partitioned Parquet data set."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from semcrawl.terminal.messages import amount
 
 
 class Command(OfflineCommand):
-    """Writes quads, documents and records, cut by job and day."""
+    """Writes quads, documents and records, partitioned by job and day."""
 
     arguments = "DIR… --out DATASET"
     summary = "Write job folders as a Parquet data set for Spark, DuckDB, Polars"
     description = (
         "Write the tables quads, documents and records as DATASET/TABLE/job=NAME/date=DAY/"
-        "part-N.parquet. A job replaces its own parts alone, so that those of several machines "
-        "may be written to one DATASET. Of a document in several of the folders the one seen "
-        "last counts."
+        "part-N.parquet. A job replaces only its own parts, so jobs of several machines may "
+        "share one DATASET. Of a document in several of the folders the latest version is "
+        "written."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -28,11 +28,11 @@ class Command(OfflineCommand):
         super().add_options(parser)
         parser.add_argument("--out", metavar="DATASET", help="folder of the data set")
         parser.add_argument(
-            "--job", metavar="NAME", help="name of the one job (default: that of its folder)"
+            "--job", metavar="NAME", help="name of the job (default: that of its folder)"
         )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse to write nothing, or to nowhere."""
+        """Refuse missing folders and invalid names."""
         if not args:
             raise UsageError("give the job folders to write")
         if not opts.out:
@@ -42,7 +42,7 @@ class Command(OfflineCommand):
         self._names = job_names([Path(arg) for arg in args], opts.job or "")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Write, and say how much."""
+        """Write and report."""
         rows = write_partitions([Path(arg) for arg in args], self._names, Path(opts.out))
         print(
             f"{amount(rows['quads'], 'quad')} of {amount(rows['documents'], 'document')} and "

@@ -1,4 +1,4 @@
-"""``parse``: Scrapy's own command, without a job folder."""
+"""``parse``: Scrapy's command, in a temporary job folder."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from semcrawl.errors import UsageError
 
 
 class Command(OneLineErrors, ScrapyParse):
-    """Fetches a URL with a spider and prints what its callback gives; no crawl is touched."""
+    """Fetches a URL with a spider and prints what its callback returns; leaves crawls alone."""
 
-    summary = "Fetch one URL with a spider and print what its callback gives"
+    summary = "Fetch one URL with a spider and print what its callback returns"
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse an argument that is no URL."""
@@ -22,7 +22,7 @@ class Command(OneLineErrors, ScrapyParse):
             raise UsageError("give one URL")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Parse in a folder of its own, unless the settings name one, and on no shared Redis."""
+        """Parse in a temporary folder, unless the settings name one, and without a shared Redis."""
         settings = self.own_settings
         with TemporaryDirectory(prefix="semcrawl-parse-") as folder:
             if not (settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR")):

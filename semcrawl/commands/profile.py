@@ -1,4 +1,4 @@
-"""``semcrawl profile``: what the quads of a job consist of."""
+"""``semcrawl profile``: profile the quads of a job."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Command(JobCommand):
     """Counts vocabularies, classes, properties, languages, datatypes, links between hosts."""
 
     arguments = "[options] [DIR]"
-    summary = "Show what a job's quads consist of: vocabularies, languages, links"
+    summary = "Profile a job's quads: vocabularies, languages, links"
     description = (
         "Count vocabularies, classes, properties, languages, datatypes and links between hosts "
-        "in all quads of the job in DIR (default: the current folder), those embedded in pages "
-        "among them."
+        "in all quads of the job in DIR (default: the current folder), including those "
+        "embedded in pages."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -39,12 +39,10 @@ class Command(JobCommand):
         self.add_top(parser, 15, "rows of each table")
         outputs = parser.add_mutually_exclusive_group()
         outputs.add_argument("--json", action="store_true", help="print all figures as JSON")
-        outputs.add_argument(
-            "--html", metavar="FILE", help="write a page that needs nothing beside itself"
-        )
+        outputs.add_argument("--html", metavar="FILE", help="write a self-contained page")
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse what cannot be meant."""
+        """Refuse several folders."""
         super().check(args, opts)
         refuse_several(args)
 
@@ -68,7 +66,7 @@ class Command(JobCommand):
         else:
             _show(profile, opts.top)
         if profile.is_cut:
-            remark("rare terms and links are left out: there are too many to keep")
+            remark("rare terms and links are left out, as there are too many")
 
 
 def _show(profile: Profile, top: int) -> None:

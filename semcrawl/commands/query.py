@@ -1,4 +1,4 @@
-"""``semcrawl query``: SPARQL over all quads of a job."""
+"""``semcrawl query``: answer SPARQL queries over all quads of a job."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from semcrawl.cli.jobs import JobCommand, print_table, refuse_several, remark
 from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import shorten
 from semcrawl.results.job import Job
-from semcrawl.results.queryprocess import Answer, asked
+from semcrawl.results.queryprocess import Answer, query_answer
 from semcrawl.results.querystore import held_store
 from semcrawl.terminal.messages import plain_console
 
@@ -34,7 +34,7 @@ _FORMATS = {
     "ttl": "CONSTRUCT and DESCRIBE as Turtle (the default)",
     "nt": "CONSTRUCT and DESCRIBE as N-Triples",
 }
-#: bytes of quads from which on it is said that the store is being filled
+#: fewest bytes of quads for which loading is announced
 _LARGE = 20_000_000
 
 
@@ -42,13 +42,13 @@ class Command(JobCommand):
     """Answers a query over the union of all graphs."""
 
     arguments = "[options] DIR QUERY"
-    summary = "Ask all quads of a job in SPARQL"
+    summary = "Query all quads of a job with SPARQL"
     description = (
-        "Answer a SPARQL query over all quads of the job in DIR. The default graph is their "
-        "union; GRAPH ?document { … } asks who says something. Common prefixes (schema:, "
-        "foaf:, dcterms: …) need no PREFIX. QUERY may be @FILE, or - for standard input. The "
-        "quads are kept in a store, the folder query in DIR, which is brought up to date by "
-        "each query and may be removed at any time."
+        "Answer a SPARQL query over all quads of the job in DIR. The default graph is the "
+        "union of all graphs; GRAPH ?document { … } gives the source of statements. Common "
+        "prefixes (schema:, foaf:, dcterms: …) need no PREFIX. QUERY may be @FILE, or - for "
+        "standard input. The folder query in DIR caches the quads in a store. Each query "
+        "updates it, and you may delete it at any time."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -65,11 +65,11 @@ class Command(JobCommand):
             type=float,
             default=300.0,
             metavar="SECONDS",
-            help="how long a query may take (300; 0: as long as it does)",
+            help="time limit of a query (300; 0: none)",
         )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse what cannot be meant."""
+        """Refuse missing and superfluous arguments."""
         super().check(args, opts)
         refuse_several(args[:-1])
         if len(args) != 2:
@@ -78,13 +78,13 @@ class Command(JobCommand):
             raise UsageError(f"--timeout must be a number of seconds, not {opts.timeout:g}")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Bring the store up to date and ask it."""
+        """Update the store and query it."""
         query = _query(args[1])
         with (
             Job(Path(args[0])) as job,
             _Filling() as progress,
             held_store(job.folder, job.sources, progress) as store,
-            asked(store, query, opts.format, opts.timeout or None) as answer,
+            query_answer(store, query, opts.format, opts.timeout or None) as answer,
         ):
             if opts.format or answer.kind == "triples":
                 shutil.copyfileobj(answer.stream, sys.stdout.buffer)
@@ -94,7 +94,7 @@ class Command(JobCommand):
 
 
 def _query(text: str) -> str:
-    """Return the query that an argument gives or names."""
+    """Return the query in an argument, a file or standard input."""
     if text == "-":
         return sys.stdin.read()
     if not text.startswith("@"):
@@ -108,7 +108,7 @@ def _query(text: str) -> str:
 
 
 class _Filling:
-    """Shows how far many quads are read into the store: a bar on a terminal, else a line."""
+    """Shows the loading of many quads into the store: a bar on a terminal, else a line."""
 
     def __init__(self) -> None:
         self._bar: Progress | None = None
@@ -123,17 +123,17 @@ class _Filling:
             self._bar = None
 
     def __call__(self, done: int, whole: int) -> None:
-        """Show it; the bar goes when all are read."""
+        """Show the progress; hide the bar at the end."""
         if whole <= _LARGE:
             return
         if not self._begun:
             self._begun = True
             console = plain_console(stderr=True)
             if not console.is_terminal:
-                remark(f"{whole / 1e6:,.0f} MB of quads are read into the store first …")
+                remark(f"loading {whole / 1e6:,.0f} MB of quads into the store first …")
                 return
             columns = BarColumn(), DownloadColumn(), TimeRemainingColumn()
-            self._bar = Progress("reading quads", *columns, console=console, transient=True)
+            self._bar = Progress("loading quads", *columns, console=console, transient=True)
             self._bar.add_task("", total=whole)
             self._bar.start()
         if self._bar is not None:
@@ -150,11 +150,11 @@ def _show(answer: Answer, top: int) -> None:
     names = [variable.value for variable in found.variables]
     rows = [tuple(_shown(term) for term in solution) for solution in islice(found, top + 1)]
     if not rows:
-        remark("nothing fits the query")
+        remark("the query has no results")
         return
     print_table("", dict.fromkeys(names, False), rows[:top])
     if len(rows) > top:
-        remark(f"the first {top:,} rows; --top N shows more, --csv all")
+        remark(f"only the first {top:,} rows; --top N shows more, --csv all")
 
 
 def _shown(term: object) -> str:

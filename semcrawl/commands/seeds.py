@@ -1,4 +1,4 @@
-"""``semcrawl seeds``: lists of addresses to start from, out of other sources."""
+"""``semcrawl seeds``: write a list of seeds from jobs, sitemaps, archives, searches or lists."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from semcrawl.spiders.seeds import seed_url
 from semcrawl.terminal.messages import complain
 from semcrawl.terminal.printable import printable
 
-#: sources, with what their arguments are
+#: source → its arguments and what it gives
 _SOURCES = {
     "job": "DIR…: pages and hosts that led earlier harvests to much RDF",
-    "sitemap": "HOST…: what the sitemaps of hosts list (or URLs of sitemaps)",
-    "archive": "PATTERN…: what a web archive has under example.org/*",
+    "sitemap": "HOST…: what the sitemaps of hosts, or sitemaps by URL, list",
+    "archive": "PATTERN…: a web archive's captures of addresses such as example.org/*",
     "search": "WORDS…: the first results of a search service (--engine URL)",
-    "list": "FILE…: lists of others, files or URLs: LOV, the LOD cloud, OPML, RDF catalogues, text",
+    "list": "FILE…: published lists, files or URLs: LOV, the LOD cloud, OPML, RDF catalogues, text",
 }
 
 
@@ -50,26 +50,26 @@ class Command(OfflineCommand):
         """Add the options."""
         super().add_options(parser)
         group = parser.add_argument_group("Seeds")
-        group.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
+        group.add_argument("-o", "--output", metavar="FILE", help="file to write (default: stdout)")
         group.add_argument(
-            "--limit", metavar="N", type=int, help="seeds at most (1000; of a search 50)"
+            "--limit", metavar="N", type=int, help="most seeds (1000; for search 50)"
         )
         group.add_argument(
-            "--engine", metavar="URL", help="search: a SearXNG, or an OpenSearch description"
+            "--engine", metavar="URL", help="search: URL of a SearXNG or an OpenSearch description"
         )
         group.add_argument(
             "--index",
             metavar="NAME",
             default="cc",
-            help="archive: cc (Common Crawl), ia (Wayback Machine), or the URL of a CDX server, or "
-            "of the collinfo.json of a mirror of Common Crawl's index",
+            help="archive: cc (Common Crawl), ia (Wayback Machine), the URL of a CDX server, or "
+            "that of the collinfo.json of a mirror of Common Crawl's index",
         )
         group.add_argument(
             "--crawls",
             metavar="N",
             type=int,
             default=12,
-            help="archive: the newest crawls of Common Crawl that are asked for (12)",
+            help="archive: how many of the newest crawls of Common Crawl to query (12)",
         )
         group.add_argument(
             "--type",
@@ -87,7 +87,7 @@ class Command(OfflineCommand):
         )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse what names no source, or nothing to look at there."""
+        """Refuse unknown sources and missing arguments."""
         if not args or args[0] not in _SOURCES:
             named = f", not {args[0]!r}" if args else ""
             raise UsageError(f"name a source: {', '.join(_SOURCES)}{named}")
@@ -102,7 +102,7 @@ class Command(OfflineCommand):
             raise UsageError(f"--index must be cc, ia or a CDX server's URL, not {opts.index!r}")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Look, and write."""
+        """Find seeds and write them."""
         source, *rest = args
         limit = opts.limit or (50 if source == "search" else 1000)
         normalisation = url_normalisation(self.own_settings)
@@ -127,7 +127,7 @@ class Command(OfflineCommand):
                 file.write(_text(title, seeds).encode())
         except OSError as error:
             raise SemcrawlError(f"cannot write {opts.output}: {error.strerror}") from None
-        print(f"{len(seeds):,} seeds in {opts.output}; go on with: semcrawl harvest @{opts.output}")
+        print(f"{len(seeds):,} seeds in {opts.output}; next: semcrawl harvest @{opts.output}")
 
     def _found(
         self, source: str, rest: list[str], opts: argparse.Namespace, limit: int
@@ -158,7 +158,7 @@ def _write(file: TextIO, title: str, seeds: Iterable[Seed]) -> None:
 
 
 def _text(title: str, seeds: Iterable[Seed]) -> str:
-    """Return a seed list: a comment that says why above each address."""
+    """Return a seed list, with a comment on the reason above each address."""
     lines = [f"# {printable(title)}"]
     for seed in seeds:
         if seed.why:

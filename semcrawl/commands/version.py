@@ -1,4 +1,4 @@
-"""``semcrawl version``: semcrawl's version, and Scrapy's."""
+"""``semcrawl version``: print the versions of semcrawl and Scrapy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from semcrawl.errors import UsageError
 
 
 class Command(OneLineErrors, ScrapyVersion):
-    """Prints the versions; ``-v`` those of the libraries as well."""
+    """Prints the versions; with ``-v`` also those of the libraries."""
 
     summary = "Print the versions of semcrawl and Scrapy"
 
@@ -22,6 +22,6 @@ class Command(OneLineErrors, ScrapyVersion):
             raise UsageError(f"version takes no argument {args[0]!r}")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Print them."""
+        """Print the versions."""
         print(f"semcrawl {semcrawl.__version__}")
         ScrapyVersion.run(self, args, opts)

@@ -223,7 +223,7 @@ def test_explain_refuses_a_state_for_a_strategy_that_keeps_none(folder):
         "explain", folder / "a.html", "--relevance", "rules", "--state", state, cwd=folder.parent
     )
     assert run.returncode == 2
-    assert "'rules' takes nothing from a --state" in run.stderr
+    assert "'rules' has no use for --state" in run.stderr
 
 
 @pytest.mark.slow

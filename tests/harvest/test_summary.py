@@ -74,7 +74,7 @@ def test_nothing_is_cut_off_on_a_narrow_terminal(shown: io.StringIO) -> None:
 
 def test_checks_that_were_stopped_are_told_in_a_line(shown: io.StringIO) -> None:
     show_summary(Summary(requests=3, checks_stopped=2), Path("out"), 0, RunFigures())
-    (line,) = [line for line in shown.getvalue().splitlines() if "was stopped" in line]
+    (line,) = [line for line in shown.getvalue().splitlines() if "were stopped" in line]
     assert ": 2." in line
     assert "SEMCRAWL_ABOUT_SHAPE_TIMEOUT" in line
 
@@ -161,8 +161,8 @@ def test_families_of_links_that_gave_nothing_are_told_of(shown: io.StringIO) -> 
     show_summary(Summary(requests=3), Path("out"), 0, RunFigures(withheld=found))
     ending = shown.getvalue().partition("Links not harvested:\n")[2].splitlines()
     assert ending[:2] == [
-        "  470 of http://a.example/dump0.nt.gz like http://a.example/id/0, as 0 of 30",
-        "    that were asked for gave anything",
+        "  470 of http://a.example/dump0.nt.gz like http://a.example/id/0, as none of 30",
+        "    requests gave a result",
     ]
     assert "  933 more of 2 such families" in ending
     assert "SEMCRAWL_FAMILY_TRIES=0" in ending[-1]

@@ -61,7 +61,7 @@ def test_nothing_found_is_said(folder: Path, capsys) -> None:
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        ([], "say what to do"), (["find", "x", "."], "say what to do"),
+        ([], "give an action"), (["find", "x", "."], "give an action"),
         (["search", "x"], "job folder"), (["serve"], "job folder"), (["serve", "a", "b"], "folder"),
         (["search", " ", "{folder}"], "give a word"),
         (["search", "x" * 301, "{folder}"], "at most 300"),
