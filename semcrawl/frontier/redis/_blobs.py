@@ -76,7 +76,7 @@ class RedisSeeds:
             await self._server.ask("rpush", self._server.placed(key), *map(_bytes, seeds))
 
     async def take(self, key: str, limit: int) -> list[str]:
-        """Take seeds from the head of the list (or set, or highest of a sorted set) ``key``."""
+        """Take seeds from the head of the list ``key``; also from a set, or a sorted set's top."""
         args = [limit, self._lease_time, self._worker_id]
         place = self._server.placed(key)
         reply = await self._server.run("take_seeds", args, place, once=True)

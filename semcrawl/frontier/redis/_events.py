@@ -17,7 +17,7 @@ from semcrawl.frontier.redis.packing import pack_taken, unpack_taken
 
 logger = logging.getLogger(__name__)
 
-#: events that are kept, about
+#: approximate number of kept events
 EVENTS_KEPT = 100_000
 
 
@@ -31,9 +31,9 @@ class RedisEvents:
         self.incarnation = uuid4().bytes
         #: the last event read
         self.position = b"-"
-        #: when all events were read (``time.monotonic``)
+        #: when no event was unread (``time.monotonic``)
         self.caught_up = float("-inf")
-        #: events behind that place that need not be read
+        #: ids of later events that need not be read
         self.known: set[bytes] = set()
 
     async def publish(self, *events: bytes, queue: str = "") -> None:
@@ -49,13 +49,13 @@ class RedisEvents:
         now = time.monotonic()
         reply = await self._server.run("publish", args, once=True)
         if isinstance(reply, bytes):
-            # of a call that was repeated, only the events' own place is known
+            # a repeated call only gets the position of its own events
             return await self.read(limit)
         before, own = reply
         if len(before) < limit:
             self.caught_up = now
         found = self._read([(name, _pairs(fields)) for name, fields in before])
-        # this worker's own events need not come back to it: it has them
+        # the script does not return this worker's own events, which it has
         room = limit - len(found)
         for number, (name, event) in enumerate(zip(own[:room], events, strict=False), start=1):
             self.position = name
@@ -67,7 +67,7 @@ class RedisEvents:
         return self._read(await self.unread(limit))
 
     async def unread(self, limit: int = 1) -> list[tuple[bytes, Mapping[bytes, bytes]]]:
-        """Return events since the last that was read, and read none."""
+        """Return the unread events, without marking them as read."""
         start = self.position if self.position == b"-" else b"(" + self.position
         now = time.monotonic()
         reply = await self._server.ask("xrange", self._keys["events"], start, "+", limit)
@@ -76,18 +76,18 @@ class RedisEvents:
         return reply or []
 
     async def go_on(self) -> None:
-        """Read on where the log ends now, if its last events were lost."""
+        """Continue at the end of the log, if its last events were lost."""
         last = await self._server.ask("xrevrange", self._keys["events"], "+", "-", 1)
         end = last[0][0] if last else b"0-0"
         if self.position != b"-" and _order(end) < _order(self.position):
             self.position = end
 
     def publication(self, *, strict: bool) -> Sequence[Any]:
-        """Return what a take needs to publish itself; if ``strict``, with nothing to be read."""
+        """Return the arguments that make a take publish itself; ``strict``: if none is unread."""
         return self.incarnation, EVENTS_KEPT, strict and self.position
 
     async def tell(self, entries: Sequence[Entry], *, strict: bool) -> None:
-        """Publish that links were taken elsewhere; with ``strict`` this worker need not read it."""
+        """Publish a take of another shard; with ``strict`` this worker does not read the event."""
         args = [self.incarnation, EVENTS_KEPT, self.position, pack_taken(entries)]
         event, between = await self._server.run("tell", args, once=True)
         if strict and between:
@@ -136,10 +136,10 @@ class RedisEvents:
 
 
 def _pairs(fields: Sequence[bytes]) -> dict[bytes, bytes]:
-    """An event's fields, as a script returns them: names and values in turn."""
+    """Make a mapping of a script's flat list of names and values."""
     return dict(zip(fields[::2], fields[1::2], strict=True))
 
 
 def _order(event: bytes) -> tuple[int, ...]:
-    """Return what events' names sort by."""
+    """Return the sort key of an event's id."""
     return tuple(map(int, event.split(b"-")))

@@ -1,4 +1,4 @@
-"""Reading a whole frontier on Redis, and filling an empty one."""
+"""Reads a whole frontier on Redis, and fills an empty one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RedisInspector:
 
     @property
     def _redis(self) -> Any:
-        """Return the client, which can answer in text or bytes; ours answers in bytes."""
+        """Return the client, whose replies are bytes."""
         return self._server.redis
 
     async def queues(self) -> list[str]:
@@ -206,7 +206,7 @@ class RedisInspector:
         return states
 
     async def _chunks(self, queue: str, host: str, group: str) -> list[str]:
-        """Keys under which the links of a host's group wait, in their order."""
+        """Return the keys of the chunks of a host's group, in order."""
         part = f"{queue}:{host}/{group}"
         entries = await self._redis.zrange(self._keys[f"more:{part}"], 0, -1)
         numbers = (entry[PLACE_BYTES:].decode() for entry in entries)
@@ -265,7 +265,7 @@ class RedisImporter:
             await self._server.run("add", args)
 
     async def totals(self, totals: Mapping[str, float]) -> None:
-        """Set the totals of the former frontier, fields of the key ``meta``."""
+        """Set the totals of the former frontier."""
         await self._set(self._keys.meta, {n: f"{value:.17g}" for n, value in totals.items()})
 
     async def host_yield(self, host: str, numbers: Sequence[int], turn: float) -> None:

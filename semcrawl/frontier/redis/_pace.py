@@ -68,14 +68,14 @@ class RedisErrandTurns:
         await self._server.run("end_turn", [*self._place(host, errand), int(not sent)])
 
     def _place(self, host: str, errand: str) -> list[Any]:
-        """Return the arguments by which the scripts know an errand of this worker."""
+        """Return the arguments that identify an errand of this worker."""
         return [host, f"{self._incarnation} {errand}", self._worker_id]
 
 
 class RedisAddressPace:
     """The pace of addresses (:class:`~semcrawl.frontier.contract.AddressPace`).
 
-    A request that is not over after ``patience`` seconds counts as over.
+    A request counts as over after ``patience`` seconds.
     """
 
     def __init__(self, server: Server, patience: float) -> None:

@@ -1,4 +1,4 @@
-"""The Lua scripts that the frontier is made of."""
+"""Loads and runs the frontier's Lua scripts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from redis.exceptions import NoScriptError
 
 
 class Scripts:
-    """The frontier's Lua scripts, read from ``lua/``, each run by name.
+    """The Lua scripts in ``lua/``, run by name.
 
-    Files whose names start with an underscore are parts, put in front of the scripts (and parts)
-    that name them in a line ``-- needs:``; ``_base.lua`` is in front of all.
+    A file whose name starts with an underscore is a part. It precedes the scripts and parts that
+    name it in a line ``-- needs:``; ``_base.lua`` precedes all.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Scripts:
                 self._shas[name] = digest.hexdigest()
 
     async def run(self, redis: Redis, name: str, keys: Sequence[str], *args: bytes) -> Any:
-        """Run a script; load it first where the server does not know it."""
+        """Run a script; load it if the server does not know it."""
         parts: list[Any] = [*keys, *args]
         try:
             return await redis.evalsha(self._shas[name], len(keys), *parts)
@@ -44,7 +44,7 @@ class Scripts:
 
 
 def _parts(name: str, texts: Mapping[str, str]) -> list[str]:
-    """Names of the files that a script is made of, in order."""
+    """Return the names of a script's parts and its own, in order."""
     parts = ["_base"]
     needs = re.search(r"^-- needs: (.+)$", texts[name], re.MULTILINE)
     for needed in needs.group(1).split(", ") if needs else ():

@@ -1,4 +1,4 @@
-"""The connection that an address asks for."""
+"""Chooses the kind of connection for an address."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from semcrawl.frontier.redis.connection import Server
 
 
 def server_at(server: str | Path, **options: Any) -> Server:
-    """Return a server, or the node of a cluster that has the keys; see :class:`Server`."""
+    """Return a server, or the cluster node that has the keys; see :class:`Server`."""
     if isinstance(server, str) and "+cluster" in server.partition("://")[0]:
         return ClusterServer(server, **options)
     return Server(server, **options)

@@ -1,4 +1,4 @@
-"""Which node of a Redis Cluster has which slot."""
+"""The distribution of slots over the nodes of a Redis Cluster."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit, urlunsplit
 
-#: slots of a cluster
+#: number of slots in a cluster
 SLOTS = 16384
-#: asks a node for its view of the cluster (in two words: so the client leaves the answer as it is)
+#: asks a node for its view of the cluster; as two words, since the client then leaves the reply raw
 ASK_SLOTS = ("CLUSTER", "SLOTS")
 
 
@@ -24,7 +24,7 @@ class SlotMap:
 
     @classmethod
     def read(cls, reply: Sequence[Any], asked: str) -> Self:
-        """Read the answer of a node, whose URL was ``asked``, to ``CLUSTER SLOTS``."""
+        """Decode the reply to ``CLUSTER SLOTS`` of the node at the URL ``asked``."""
         ranges, nodes = [], []
         for first, last, *found in reply:
             urls = [node_url(asked, _text(node[0]), int(node[1])) for node in found]
@@ -34,19 +34,19 @@ class SlotMap:
         return cls(tuple(ranges), tuple(dict.fromkeys(nodes)))
 
     def primary(self, slot: int) -> str | None:
-        """Return the URL of the node that serves a slot; ``None`` where none does."""
+        """Return the URL of the primary that serves a slot; ``None`` if none does."""
         return next((url for first, last, url in self.ranges if first <= slot <= last), None)
 
     @property
     def primaries(self) -> int:
-        """Return how many nodes serve slots."""
+        """Number of nodes that serve slots."""
         return len({url for _, _, url in self.ranges})
 
 
 def node_url(asked: str, host: str, port: int) -> str:
-    """Return the URL of a node, with the user, password and options of the one that was asked.
+    """Return the URL of a node, with user, password and options of the URL ``asked``.
 
-    A node that does not know its own address is where it was asked.
+    An empty host means the one that was asked, as a node may not know its own address.
     """
     parts = urlsplit(asked)
     user, at, _ = parts.netloc.rpartition("@")

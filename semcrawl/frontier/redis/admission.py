@@ -1,4 +1,4 @@
-"""Which crawl on a shared Redis a run works on, and whether it may."""
+"""Decides which crawl on a shared Redis a run takes part in, and whether it may."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from semcrawl.frontier.redis.crawlserver import CrawlServers
 from semcrawl.frontier.redis.keys import DEFAULT_NAME, Keys
 from semcrawl.metadata.database import CRAWL_DB
 
-#: what ``-s`` and the like say has this priority at least
-_SAID = 20
+#: settings with a higher priority were given by the user
+_DEFAULT_PRIORITY = 20
 
 
 def crawl_name(settings: BaseSettings) -> str:
-    """Return the name of the crawl that the settings give."""
+    """Return the crawl's name from the settings."""
     return settings.get("SEMCRAWL_CRAWL_NAME") or DEFAULT_NAME
 
 
 def admit_harvest(settings: BaseSettings, folder: Path, seeds: Sequence[str]) -> str:
-    """Take a harvest into the crawl of its job folder, or into the one that is named.
+    """Admit a harvest to the crawl of its job folder, or to the named one.
 
-    Without ``REDIS_URL`` no other crawl can interfere. Returns the crawl's name, which is set from
-    now on, and the scope as well. Raises ``UsageError`` for a harvest that has another crawl in
-    mind, ``FrontierUnavailable`` for a server that is away.
+    Returns the crawl's name, and sets it and the crawl's scope in the settings. Without
+    ``REDIS_URL`` no other crawl can interfere, and nothing is set. Raises ``UsageError`` for a
+    harvest that is meant for another crawl, ``FrontierUnavailable`` for an absent server.
     """
     if not settings.get("REDIS_URL"):
         return crawl_name(settings)
@@ -60,23 +60,23 @@ def admit_harvest(settings: BaseSettings, folder: Path, seeds: Sequence[str]) ->
 
 
 def admit_worker(settings: BaseSettings, folder: Path, seeds: Sequence[str], scope: str) -> None:
-    """Take a spider into the crawl that is named; raise as :func:`admit_harvest` does.
+    """Admit a spider to the named crawl; raise as :func:`admit_harvest` does.
 
-    Without a scope of its own (empty) it takes the crawl's.
+    With an empty ``scope`` it takes the crawl's.
     """
     if not settings.get("REDIS_URL"):
         return
     run = replace(_membership(settings, folder, seeds, JobName.read(folder)), worker=True)
     if scope:
-        run = replace(run, scope=scope, scope_said=True)
+        run = replace(run, scope=scope, scope_given=True)
     found = _admitted(CrawlServers.of(settings), crawl_name(settings), run)
     settings.set("SEMCRAWL_SCOPE", found, "cmdline")
 
 
 def _first_name(servers: CrawlServers, folder: Path) -> str:
-    """Name the crawl of a folder that says no name.
+    """Name the crawl of a folder without a name.
 
-    One that was begun when all crawls had the same name goes on with it.
+    A crawl that began when all crawls had the same name keeps that name.
     """
     name = name_for(folder)
     own = any((folder / name).exists() for name in ("frontier", "frontier.former", "frontier.db"))
@@ -103,19 +103,19 @@ def _membership(
         seeds=digest_of(seeds),
         first_seed=seeds[0] if seeds else "",
         scope=settings.get("SEMCRAWL_SCOPE") or "site",
-        scope_said=(settings.getpriority("SEMCRAWL_SCOPE") or 0) > _SAID,
+        scope_given=(settings.getpriority("SEMCRAWL_SCOPE") or 0) > _DEFAULT_PRIORITY,
         joins=settings.getbool("SEMCRAWL_JOIN"),
         began_before=(folder / CRAWL_DB).is_file(),
     )
 
 
 def _admitted(servers: CrawlServers, name: str, run: Membership) -> str:
-    """Enter a run into a crawl's charter, and return the crawl's scope."""
+    """Enter a run into a crawl's charter; return the crawl's scope."""
     with servers.home(name) as (redis, keys):
         while True:
             with suppress(WatchError), redis.pipeline() as transaction:
                 return _entered(transaction, keys, name, run)
-            # somebody else came in at the same time
+            # another run entered at the same time
 
 
 def _entered(transaction: Pipeline, keys: Keys, name: str, run: Membership) -> str:

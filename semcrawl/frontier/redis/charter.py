@@ -1,7 +1,7 @@
-"""The charter of a crawl on a shared Redis: whose it is, where it began, what it may follow.
+"""The charter of a crawl on a shared Redis: its folders, seeds and scope.
 
-Two harvests that happen to have one name must not mix; workers of one crawl must find each other.
-So a crawl keeps its *charter* among its keys, and later harvests have to keep to it.
+Two harvests that happen to have the same name must not mix, while workers of one crawl must find
+each other. So a crawl has a *charter* among its keys, and later harvests must match it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from uuid import uuid4
 from semcrawl.errors import UsageError
 from semcrawl.machine.wholefiles import whole_file
 
-#: file of a job folder that says which crawl on a shared Redis is its own
+#: file in a job folder that names its crawl on a shared Redis
 CRAWL_FILE = "crawl.json"
-#: characters of a folder's name that a crawl's name takes over
+#: most characters of a folder's name in a crawl's name
 _LONGEST_NAME = 40
-#: folders and lists of seeds that a charter remembers
+#: most folders and lists of seeds in a charter
 _MOST_KEPT = 1000
 
 
@@ -30,47 +30,46 @@ _MOST_KEPT = 1000
 class Membership:
     """A run that asks to take part in a crawl."""
 
-    #: the job folder, by the name that it has for good
+    #: permanent id of the job folder
     folder: str
-    #: where it is: host and absolute path
+    #: host and absolute path of the folder
     place: str
-    #: digest of the seeds; empty when the run brings none
+    #: digest of the seeds; empty without seeds
     seeds: str = ""
-    #: the first of them
     first_seed: str = ""
     scope: str = "site"
-    #: the scope was said, and not left to its default
-    scope_said: bool = False
-    #: it asks to take part in whatever crawl has the name
+    #: whether the user gave the scope
+    scope_given: bool = False
+    #: whether it asks to join the crawl of that name
     joins: bool = False
-    #: a worker, which may have a folder of its own
+    #: whether it is a single worker, which may have a folder of its own
     worker: bool = False
-    #: the folder has records of earlier runs
+    #: whether the folder has records of earlier runs
     began_before: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Charter:
-    """Which folders, seeds and scope a crawl has."""
+    """The folders, seeds and scope of a crawl."""
 
     scope: str
-    #: place of each folder that takes part, by the folder's own name
+    #: place of each participating folder, by the folder's id
     folders: dict[str, str] = field(default_factory=dict)
-    #: digests of the lists of seeds that were given
+    #: digests of the given lists of seeds
     seeds: tuple[str, ...] = ()
     first_seed: str = ""
-    #: the crawl is older than its charter: others may have a part in it
+    #: whether the crawl is older than its charter, so that unknown folders may take part
     adopted: bool = False
 
     @classmethod
     def of(cls, run: Membership, *, adopted: bool = False) -> Self:
-        """Found a crawl."""
+        """Make the charter of a crawl that this run begins."""
         seeds = (run.seeds,) if run.seeds else ()
         return cls(run.scope, {run.folder: run.place}, seeds, run.first_seed, adopted)
 
     @classmethod
     def read(cls, text: bytes | str) -> Self | None:
-        """Read what :meth:`dump` wrote; ``None`` for anything else."""
+        """Read the text of :meth:`dump`; return ``None`` for any other."""
         try:
             data: dict[str, Any] = json.loads(text)
             return cls(
@@ -84,14 +83,14 @@ class Charter:
             return None
 
     def dump(self) -> str:
-        """Write it as JSON."""
+        """Return it as JSON."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
     def admit(self, run: Membership, name: str) -> Charter:
-        """Take a run in, and return the charter with it.
+        """Admit a run; return the charter with it.
 
-        A folder of the crawl may bring other seeds and another scope: that is its own crawl.
-        Raises ``UsageError`` for a run that has another crawl in mind.
+        A folder of the crawl may bring other seeds and another scope. Raises ``UsageError`` for a
+        run that is meant for another crawl.
         """
         old = self.adopted and (run.began_before or run.worker)
         if run.folder not in self.folders and not old:
@@ -102,14 +101,14 @@ class Charter:
         folders = self.folders
         if run.folder in folders or len(folders) < _MOST_KEPT:
             folders = {**folders, run.folder: run.place}
-        scope = run.scope if run.folder in self.folders and run.scope_said else self.scope
+        scope = run.scope if run.folder in self.folders and run.scope_given else self.scope
         first_seed = self.first_seed or run.first_seed
         return replace(self, scope=scope, folders=folders, seeds=seeds, first_seed=first_seed)
 
     def _check(self, run: Membership, name: str) -> None:
-        """Refuse a run from another folder that did not ask to join, or cannot."""
+        """Refuse a run from another folder that does not ask to join, or cannot."""
         what = f"the crawl {name} on this Redis is that of {self._known_by()}"
-        if run.scope_said and run.scope != self.scope:
+        if run.scope_given and run.scope != self.scope:
             raise UsageError(
                 f"{what} and has the scope {self.scope}, not {run.scope}; leave the scope out to "
                 "join it, or give this crawl a name of its own (SEMCRAWL_CRAWL_NAME)"
@@ -133,13 +132,13 @@ class Charter:
 
 
 def digest_of(seeds: Iterable[str]) -> str:
-    """Return a digest of a list of seeds, whatever its order; empty for none."""
+    """Return a digest of a set of seeds; empty for none."""
     unique = sorted(set(seeds))
     return hashlib.sha256("\n".join(unique).encode()).hexdigest()[:16] if unique else ""
 
 
 def place_of(folder: Path) -> str:
-    """Return where a folder is, for all machines."""
+    """Return host and absolute path of a folder."""
     return f"{socket.gethostname()}:{folder.resolve()}"
 
 
@@ -155,16 +154,16 @@ def name_for(folder: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class JobName:
-    """Return the name of a job folder on a shared Redis; it stays when the folder is moved."""
+    """A job folder's entry for a shared Redis; it stays when the folder is moved."""
 
-    #: the crawl's name
+    #: name of the crawl
     crawl: str
-    #: the folder's own
+    #: permanent id of the folder
     folder: str
 
     @classmethod
     def read(cls, folder: Path) -> Self | None:
-        """Return the folder's charter; ``None`` without one."""
+        """Read the folder's entry; return ``None`` without one."""
         try:
             data: Any = json.loads((folder / CRAWL_FILE).read_text("utf-8"))
             return cls(str(data["crawl"]), str(data["folder"]))
@@ -173,10 +172,10 @@ class JobName:
 
     @classmethod
     def fresh(cls, crawl: str) -> Self:
-        """Make a folder's own name."""
+        """Make an entry with a new id."""
         return cls(crawl, uuid4().hex)
 
     def write(self, folder: Path) -> None:
-        """Have the folder say it from now on."""
+        """Write the entry into the folder."""
         with whole_file(folder / CRAWL_FILE) as file:
             file.write((json.dumps(asdict(self)) + "\n").encode())

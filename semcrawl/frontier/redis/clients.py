@@ -1,4 +1,4 @@
-"""Clients of Redis servers, and the meaning of their errors."""
+"""Makes clients of Redis servers, and explains their errors."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from redis.exceptions import (
 
 from semcrawl.errors import UsageError
 
-#: answers of a server that refuses for now: read-only, out of memory, disk full, loading, …
+#: errors of a server that refuses temporarily: read-only, out of memory, disk full, loading …
 _REFUSED = re.compile(
     r"\b(READONLY|OOM|MISCONF|LOADING|MASTERDOWN|UNBLOCKED|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|BUSY"
     r"|NOPERM|NOAUTH|WRONGPASS)\b"
 )
 
-#: what redis-py puts before the answer to a command of several: all of its arguments
+#: redis-py's prefix of errors in pipelines, which contains all arguments
 _COMMAND = re.compile(r"^Command # \d+ \(.*\) of pipeline caused error: ")
 
 
 class AnotherRun(ConnectionError):  # noqa: N818 - no fault
-    """A connection leads to another run of the server than those before, or to another one."""
+    """A new connection leads to another server, or to another run of the same one."""
 
 
 def connect(
@@ -43,15 +43,15 @@ def connect(
 ) -> Redis:
     """Make a client for a ``redis://``, ``rediss://`` or ``unix://`` URL, or a socket's path.
 
-    ``greet`` is awaited for each new connection. Raises ``UsageError`` for anything else. Nothing
-    is sent yet.
+    ``greet`` is awaited for each new connection. Raises ``UsageError`` for an invalid address. Does
+    not connect yet.
     """
     options: dict[str, Any] = {
         "socket_timeout": timeout,
         "socket_connect_timeout": min(timeout, 10.0),
         "retry": Retry(NoBackoff(), 0),
         "decode_responses": False,
-        # names in keys come from URLs, whatever their characters
+        # keys contain names of URLs, which may have any characters
         "encoding_errors": "surrogatepass",
         "redis_connect_func": greet,
     }
@@ -64,29 +64,29 @@ def connect(
 
 
 def plain_reason(error: Exception) -> str:
-    """Describe an error in our words: redis-py's texts of failed connections show Python."""
+    """Describe an error for users, as redis-py's texts of failed connections show Python."""
     cause = error.__context__ if isinstance(error, RedisError) else error
     if isinstance(cause, ssl.SSLCertVerificationError):
         return f"its certificate cannot be trusted ({cause.verify_message})"
     if isinstance(cause, ssl.SSLError):
         return "no connection by TLS" + (f" ({cause.reason})" if cause.reason else "")
     if isinstance(cause, OSError) and cause.errno is not None:
-        # (that of a failed look-up of a name is negative, and says so itself)
+        # the number of a failed name lookup is negative, and its text is clear
         reason = os.strerror(cause.errno) if cause.errno > 0 else cause.strerror
         return str(reason).lower()
     text = _COMMAND.sub("", " ".join(str(error).split())).rstrip(".")
-    # answer of a server that wants a password to redis-py's greeting without one
+    # replies to redis-py's greeting without a password
     if text.startswith(("HELLO must be called", "NOAUTH", "Authentication required")):
         return "it asks for a password (authentication required)"
     if not text and isinstance(error, OSError):
-        return "no answer"  # in the time that we gave it
+        return "no answer"  # a timeout
     return text or type(error).__name__
 
 
 def refusal(error: ResponseError, text: str) -> str:
-    """Return why a server refuses a call for now, by its error and its text; empty if it does not.
+    """Return why a server refuses a call temporarily; empty if it does not.
 
-    A slot that is half moved refuses scripts: some of its keys are there and some are not.
+    A half-moved slot refuses scripts, as some of its keys are on another node.
     """
     if isinstance(error, AskError | TryAgainError):
         return "the slot of its keys is being moved"

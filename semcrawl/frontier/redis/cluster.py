@@ -1,4 +1,4 @@
-"""The node of a Redis Cluster that has a crawl's keys."""
+"""The connection to the node of a Redis Cluster that has a crawl's keys."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.redisurl import Addresses
 from semcrawl.web.hosts import public_address
 
-#: seconds that a node gets to say which node has what
+#: seconds to wait for a node's view of the cluster
 _VIEW_TIMEOUT = 5.0
-#: seconds between two looks for the node, while there is none
+#: seconds between searches for the node, while there is none
 _LOOK_AGAIN = 0.1
-#: seconds that a cluster gets whose nodes just start again, or agree on a new primary
+#: seconds to wait for a cluster whose nodes restart, or agree on a new primary
 _WHOLE_AGAIN = 5.0
 
 
 class ClusterServer(Server):
-    """The node that serves a crawl's slot: all its keys are there, and move together.
+    """The node that serves a crawl's slot, which holds all its keys.
 
-    It follows the slot to another node, and a replica that takes over. While the slot is being
-    moved some of its keys are on the one node and some on the other, so that no script may run:
-    each names a key that never is there, and so the node refuses (TRYAGAIN) before it begins. Calls
-    wait for the end of the move as they wait for a server that is away.
+    It follows the slot to another node or a new primary. While the slot moves, its keys are on two
+    nodes, and no script may run. So each script also names a key that never exists, and the node
+    refuses it (TRYAGAIN) before it starts. Calls wait for the end of the move as they wait for an
+    absent server.
     """
 
-    #: (a replica may be about to take over)
+    #: longer than for one server, as a replica may be about to take over
     _opening_patience = 30.0
 
     def __init__(self, server: str, *, meta_key: str, **options: Any) -> None:
         self._known = list(Addresses.read(server).urls)
         self._url = self._known[0]
         self._slot = key_slot(meta_key.encode("utf-8", "surrogatepass"))
-        self._more_keys = (meta_key.removesuffix("meta") + "nothing",)
+        self._extra_keys = (meta_key.removesuffix("meta") + "nothing",)
         self._looking = asyncio.Lock()
         super().__init__(self._url, meta_key=meta_key, **options)
         self.address = public_address(server)
 
     async def check(self) -> None:
-        """Find the node; raise ``FrontierUnavailable`` unless it answers and is new enough."""
+        """Find the node; raise ``FrontierUnavailable`` if it does not answer or is too old."""
         deadline = time.monotonic() + min(self._patience, _WHOLE_AGAIN)
         while (url := await self._found_by(deadline)) is None:
             if time.monotonic() >= deadline:
@@ -67,7 +67,7 @@ class ClusterServer(Server):
         await super().check()
 
     async def _found_by(self, deadline: float) -> str | None:
-        """Return what :meth:`_found` does; ``None`` where no node answers before ``deadline``."""
+        """Call :meth:`_found`; return ``None`` if no node answers before ``deadline``."""
         try:
             return await self._found()
         except FrontierUnavailable as error:
@@ -77,7 +77,7 @@ class ClusterServer(Server):
             return None
 
     def placed(self, key: str) -> str:
-        """Return the name of a list of seeds beside the crawl's keys: in their slot."""
+        """Return the name of a list of seeds in the slot of the crawl's keys."""
         own = key_slot(key.encode("utf-8", "surrogatepass")) == self._slot
         return key if own else self._meta_key.removesuffix("meta") + key
 
@@ -89,7 +89,7 @@ class ClusterServer(Server):
             try:
                 url = await self._found()
             except FrontierUnavailable:
-                return  # the call that failed says so, if it lasts
+                return  # the failed call reports it, if it lasts
             if url is not None and url != self._url:
                 await self._move_to(url)
 
@@ -101,18 +101,18 @@ class ClusterServer(Server):
 
     async def _move_to(self, url: str) -> None:
         if url == self._url:
-            await asyncio.sleep(_LOOK_AGAIN)  # it has it already, or the nodes do not agree yet
+            await asyncio.sleep(_LOOK_AGAIN)  # already there, or the nodes do not agree yet
             return
         old, self._url = self.redis, url
         self.redis = self._connected(url)
         self.address = public_address(url)
-        self._is_other = bool(self.crawl)
+        self._is_another_run = bool(self.crawl)
         await old.aclose()
 
     async def _found(self) -> str | None:
-        """Return the URL of the node that serves the slot, as the first node sees it that answers.
+        """Return the URL of the slot's node, in the view of the first node that answers.
 
-        The node of the last call is asked last, as it may be the one that failed.
+        The present node is asked last, as it may have failed.
         """
         reason: Exception = OSError("no node answers")
         for url in [*(url for url in self._known if url != self._url), self._url]:

@@ -1,4 +1,4 @@
-"""The connection to the frontier's Redis: calls, outages, the meaning of errors."""
+"""The connection to the frontier's Redis: calls, outages, errors."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ logger = logging.getLogger(__name__)
 _ERROR = re.compile(r"FRONTIER-ERROR<(.*)><(.*)>", re.DOTALL)
 _RUN = re.compile(rb"^run_id:(\w+)", re.MULTILINE)
 _MINIMUM_VERSION = (6, 2)
-#: seconds that an answer may take when the crawl ends
+#: seconds to wait for an answer when the crawl ends
 _LAST_ANSWER = 5.0
 
 
 @dataclass
 class _Outage:
-    """The outage that a call has met."""
+    """The outage of a call."""
 
-    #: the log says that the call waits
+    #: whether the log says that the call waits
     reported: bool = False
 
 
 class Server:
-    """One Redis server; a call is repeated until it is through.
+    """One Redis server; a call is repeated until it succeeds.
 
-    While the server is away or refuses, calls wait up to ``patience`` seconds; that is logged once,
-    and once when it is back.
+    While the server is away or refuses, calls wait up to ``patience`` seconds. One line in the log
+    says so, and one when it is back.
     """
 
-    #: keys that each script is given behind its own
-    _more_keys: tuple[str, ...] = ()
-    #: seconds that an absent server gets when a worker opens the frontier
+    #: keys that are added to those of each script
+    _extra_keys: tuple[str, ...] = ()
+    #: seconds to wait for an absent server when a worker opens the frontier
     _opening_patience = 2.0
 
     def __init__(
@@ -73,28 +73,28 @@ class Server:
         self.address = public_address(server)
         self._timeout = timeout
         self.redis = self._connected(server)
-        #: when the keys of the crawl that was opened were made; empty before
+        #: creation time of the opened crawl's keys; empty before opening
         self.crawl = b""
-        #: which writes may be lost: it is another after each change of server
+        #: changes with every run of the server, which may have lost writes
         self._epoch = b""
-        #: how often the server was another one, which may lack what was written last
+        #: number of changes to another run, which may lack the last writes
         self.changes = 0
-        #: awaited after each such change, before any other call
+        #: awaited after each change, before any other call
         self.changed: Callable[[], Awaitable[None]] | None = None
-        #: the run of the server that has the keys
+        #: run id of the server that has the keys
         self._run = b""
-        self._is_other = False
+        self._is_another_run = False
         self._is_joining = False
         self._joining = asyncio.Lock()
         self._meta_key = meta_key
         self._patience = patience
         self._hurries = False
         self._scripts = Scripts()
-        #: calls that wait for the server
+        #: number of calls that wait for the server
         self._waiting = 0
         self._worker = worker_id.encode("utf-8", "surrogatepass")
         self._calls = itertools.count(int.from_bytes(os.urandom(6), "big") << 16)
-        # numbers of this worker's slots for kept replies that no call is using
+        # free slots for stored replies
         self._slots: list[int] = []
         self._slots_made = 0
 
@@ -102,20 +102,20 @@ class Server:
         return connect(server, timeout=self._timeout, greet=self._greet)
 
     async def _greet(self, connection: Any) -> None:
-        """Begin a connection; raise ``AnotherRun`` when it is not to the server of those before."""
+        """Begin a connection; raise ``AnotherRun`` if it leads to another run of the server."""
         await connection.on_connect()
         await connection.send_command("INFO", "server")
         found = _RUN.search(bytes(await connection.read_response(disable_decoding=True)))
         run = found.group(1) if found else b""
         if self.crawl and run != self._run and not self._is_joining:
-            self._is_other = True
+            self._is_another_run = True
             raise AnotherRun("another run of the server answers")
         self._run = run
 
     async def join(self) -> None:
-        """Go on with the crawl's keys as the server has them now.
+        """Continue with the crawl's keys as the server has them now.
 
-        Raises ``FrontierCorrupt`` when they are not those of the crawl that was opened.
+        Raises ``FrontierCorrupt`` if they are not those of the opened crawl.
         """
         args = (msgpack.packb([self._run], use_bin_type=False), b"")
         created, epoch = await self._scripts.run(self.redis, "join", (self._meta_key,), *args)
@@ -124,9 +124,9 @@ class Server:
         self._epoch = epoch
 
     async def _rejoin(self) -> None:
-        """Go on with another server, or another run of it."""
+        """Continue with another run of the server."""
         async with self._joining:
-            if not self._is_other:
+            if not self._is_another_run:
                 return
             self._is_joining = True
             try:
@@ -135,16 +135,16 @@ class Server:
                 await self.join()
             finally:
                 self._is_joining = False
-            self._is_other = False
+            self._is_another_run = False
             self.changes += 1
             logger.info("the frontier's Redis at %s is another run, or another", self.address)
         if self.changed is not None:
             await self.changed()
 
     async def check(self) -> None:
-        """Connect, and raise ``FrontierUnavailable`` unless a new enough server answers.
+        """Connect; raise ``FrontierUnavailable`` if the server does not answer or is too old.
 
-        A server that just starts again gets some seconds, but no longer than ``patience``.
+        A restarting server gets some seconds, at most ``patience``.
         """
         deadline = time.monotonic() + min(self._patience, self._opening_patience)
         while True:
@@ -169,7 +169,7 @@ class Server:
         await self._warn_of_eviction()
 
     async def _warn_of_eviction(self) -> None:
-        """Warn of a server that evicts keys when it is full: links would be lost."""
+        """Warn of a server that evicts keys when it is full, as links would be lost."""
         memory = await self.through(lambda: self.redis.info("memory"))
         policy = str(memory.get("maxmemory_policy", ""))
         if memory.get("maxmemory") and policy.startswith("allkeys"):
@@ -181,12 +181,12 @@ class Server:
             )
 
     def hurry(self, patience: float) -> None:
-        """Wait no longer than ``patience`` seconds for a server that goes away from now on."""
+        """Wait at most ``patience`` seconds for an absent server from now on."""
         self._patience = min(self._patience, patience)
         self._hurries = True
 
     async def close(self) -> None:
-        """Forget the kept replies and disconnect."""
+        """Delete the stored replies and disconnect."""
         slots = [self._worker + b":%d" % slot for slot in range(self._slots_made)]
         try:
             if slots:
@@ -199,13 +199,13 @@ class Server:
             await self.redis.aclose()
 
     async def run(self, name: str, args: Sequence[Any], *keys: str, once: bool = False) -> Any:
-        """Run script ``name`` and return its reply.
+        """Run the script ``name``; return its reply.
 
-        With ``once`` a repetition after a cut connection gets the reply of the first run if
-        that one had reached the server, instead of acting twice.
+        With ``once``, a repetition after a lost connection does not act twice: it gets the reply of
+        the first run if that one reached the server.
         """
         packed = msgpack.packb(args, use_bin_type=False, unicode_errors="surrogatepass")
-        all_keys = (self._meta_key, *keys, *self._more_keys)
+        all_keys = (self._meta_key, *keys, *self._extra_keys)
 
         def call(*kept: bytes) -> Awaitable[Any]:
             crawl = self.crawl and self.crawl + b"/" + self._epoch
@@ -224,17 +224,17 @@ class Server:
             self._slots.append(slot)
 
     async def ask(self, command: str, key: str, *args: Any, **options: Any) -> Any:
-        """Have the client run a command on ``key``; return the reply."""
+        """Run a command of the client on ``key``; return the reply."""
         return await self.through(lambda: getattr(self.redis, command)(key, *args, **options), key)
 
     async def through(self, once: Callable[[], Awaitable[Any]], key: str = "") -> Any:
-        """Await ``once`` (on ``key``), again after an outage; raise ``FrontierError`` at last."""
+        """Await ``once`` (on ``key``), repeatedly during an outage; finally raise an error."""
         outage = _Outage()
         try:
             result = await self._through(once, key, outage)
         finally:
             self._waiting -= outage.reported
-        # a server that refuses some calls may do others: it is back when none waits any more
+        # a server may refuse only some calls: it is back when no call waits
         if outage.reported and not self._waiting:
             logger.warning("the frontier's Redis at %s is back", self.address)
         return result
@@ -244,7 +244,7 @@ class Server:
         pause, failures = 0.02, 0
         while True:
             try:
-                if self._is_other and self.crawl:
+                if self._is_another_run and self.crawl:
                     await self._rejoin()
                 if not self._hurries:
                     return await once()
@@ -269,7 +269,7 @@ class Server:
             if left <= 0:
                 raise self._unavailable(reason) from reason
             failures += 1
-            # one failure is a connection that ended, perhaps long ago; two are an outage.
+            # one failure may be a connection that ended long ago; two are an outage
             if failures > 1 and not outage.reported:
                 outage.reported = True
                 self._waiting += 1
@@ -283,11 +283,11 @@ class Server:
         """Return the name of a list of seeds on the server."""
         return key
 
-    async def passed_on(self, seconds: float) -> bool:
-        """Whether a replica has all that was written before, after so many seconds at most."""
+    async def is_replicated(self, seconds: float) -> bool:
+        """Whether a replica has all earlier writes within ``seconds``."""
 
         async def once() -> int:
-            # a connection waits for its own writes
+            # WAIT counts only writes of its own connection
             pipe = self.redis.pipeline(transaction=False)
             pipe.incr(self._meta_key.removesuffix("meta") + "barrier")
             pipe.wait(1, round(seconds * 1000))
@@ -304,13 +304,13 @@ class Server:
         )
 
     async def _look_again(self) -> None:
-        """Look where the keys are now, as a call failed; one server has nowhere to look."""
+        """Find the keys' server after a failed call; a single server does nothing."""
 
     async def _follows(self, error: ResponseError) -> bool:
-        """Whether an error only says that the call has to be repeated, at once."""
+        """Whether an error only means that the call must be repeated at once."""
         found = _ERROR.search(str(error))
         if found is not None and found.group(2).endswith("EPOCH"):
-            self._is_other = True
+            self._is_another_run = True
             return True
         return False
 

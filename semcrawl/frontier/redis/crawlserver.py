@@ -1,4 +1,4 @@
-"""The servers of ``REDIS_URL``, as they are asked before a crawl is opened."""
+"""Asks the servers of ``REDIS_URL`` before a crawl is opened."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from semcrawl.frontier.redis.keys import Keys
 from semcrawl.frontier.redis.redisurl import Addresses
 from semcrawl.web.hosts import public_address
 
-#: seconds that a server gets to answer
+#: seconds to wait for a server's answer
 _TIMEOUT = 5
 #: most shards of a crawl
 _MOST_SHARDS = 1024
 
 
 class CrawlServers:
-    """The servers of a frontier, and into how many shards it is to be cut.
+    """The servers of a frontier, and its number of shards.
 
-    Each method raises ``FrontierUnavailable`` when a server that it needs is away.
+    Each method raises ``FrontierUnavailable`` if a server that it needs is away.
     """
 
     def __init__(self, addresses: Addresses, wanted: int = 0) -> None:
         self.addresses = addresses
-        #: number of shards that was asked for; 0 for none
+        #: number of shards in the settings; 0 = not set
         self.wanted = wanted
 
     @classmethod
     def of(cls, settings: BaseSettings) -> CrawlServers:
-        """Return those of ``REDIS_URL``; raise ``UsageError`` for a wrong one."""
+        """Read the settings; raise ``UsageError`` for a wrong one."""
         text = settings.get("SEMCRAWL_FRONTIER_SHARDS") or 0
         try:
             wanted = int(text)
@@ -51,7 +51,7 @@ class CrawlServers:
         return cls(Addresses.read(str(settings.get("REDIS_URL"))), wanted)
 
     def check(self) -> None:
-        """See that all servers, or those of the cluster that are named, answer."""
+        """Check that all servers answer, or one of the named nodes of a cluster."""
         if self.addresses.cluster:
             self._slots()
             return
@@ -60,9 +60,9 @@ class CrawlServers:
                 pass
 
     def shards(self, name: str) -> int:
-        """Return how many shards a crawl has, or will have.
+        """Return the number of shards that a crawl has or will have.
 
-        Raises ``UsageError`` for one that began with another number than was asked for.
+        Raises ``UsageError`` if it began with another number than the settings ask for.
         """
         kept = self._kept(name)
         several = len(self.addresses.urls) > 1 and not self.addresses.cluster
@@ -80,16 +80,16 @@ class CrawlServers:
 
     @contextmanager
     def home(self, name: str) -> Iterator[tuple[Redis, Keys]]:
-        """Connect to the server of what belongs to a whole crawl; return it and the crawl's keys.
+        """Connect to the server of a crawl's first shard; yield it and that shard's keys.
 
-        The keys are those of the first shard, where there are several.
+        The first shard has everything that belongs to the whole crawl.
         """
         keys = Keys(name if self.shards(name) == 1 else f"{name}.0")
         with self._reached(self._server_of(keys)) as redis:
             yield redis, keys
 
     def _kept(self, name: str) -> int:
-        """Return with how many shards a crawl began; 0 if it did not."""
+        """Return the number of shards that a crawl began with; 0 if it did not begin."""
         for keys in (Keys(name), Keys(f"{name}.0")):
             with self._reached(self._server_of(keys)) as redis:
                 try:
@@ -156,7 +156,7 @@ class CrawlServers:
 
 
 def _wait_until_loaded(redis: Redis) -> None:
-    """Wait for a server that has just started again and reads its data, some seconds at most."""
+    """Wait some seconds for a server that has restarted and is loading its data."""
     deadline = time.monotonic() + _TIMEOUT
     while True:
         try:

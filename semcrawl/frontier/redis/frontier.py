@@ -26,8 +26,8 @@ from semcrawl.frontier.redis._pace import (
     RedisHostPace,
     RedisOutages,
 )
-from semcrawl.frontier.redis._said import RedisStatements
 from semcrawl.frontier.redis._serverat import server_at
+from semcrawl.frontier.redis._statementtable import RedisStatements
 from semcrawl.frontier.redis.keys import FORMAT_VERSION, Keys
 from semcrawl.frontier.redis.leftout import RedisLeftOut, RedisWithheld
 from semcrawl.frontier.workers import is_gone
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 #: seconds to wait for an absent server when closing
 _CLOSING_PATIENCE = 2.0
-#: links that one call gives new keys: a busy server takes a quarter of a second for them
+#: keys changed per call, which takes a busy server a quarter of a second
 _REKEYED_AT_ONCE = 500
 
 
@@ -45,13 +45,13 @@ class RedisFrontier:
 
     It meets the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`.
     ``server`` is a URL or the path of a Unix socket, ``prefix`` the crawl's name
-    (:class:`~semcrawl.frontier.redis.keys.Keys`). A worker that opens under the ``worker_id`` of a
-    crashed one gets that one's leases back at once, so no two living workers may share it.
+    (:class:`~semcrawl.frontier.redis.keys.Keys`). Opening with the ``worker_id`` of a crashed
+    worker gives back that worker's leases at once, so no two living workers may share an id.
 
     The crawl's order and pace follow the ``options`` of the worker that opened it last. A
-    ``considerate`` worker makes the pace of others at work no quicker. A ``guest``, who only looks,
-    changes none. The server's clock counts. Calls wait up to ``options.patience`` seconds for a
-    server that went away, except :meth:`open`.
+    ``considerate`` worker does not speed up the pace of other active workers. A ``guest`` changes
+    no options. Times are those of the server's clock. Calls wait up to ``options.patience`` seconds
+    for an absent server, except :meth:`open`.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class RedisFrontier:
         self._considerate = considerate
         self.worker_id = worker_id
         self._guest = guest
-        #: when the crawl began: with its name, a name never used again
+        #: when the crawl began; unique together with its name
         self._created = ""
         self.keys = keys = Keys(prefix)
         self.name = prefix
@@ -107,7 +107,7 @@ class RedisFrontier:
         await self.close()
 
     async def open(self, *, make: bool = True) -> None:
-        """Connect, check the keys' version stamp, take back this worker's former leases.
+        """Connect, check the keys' format, give back this worker's former leases.
 
         Raises ``FrontierUnavailable`` when the server is away for more than two seconds or, without
         ``make``, has no such crawl, and ``FrontierCorrupt`` for keys of another format.
@@ -147,11 +147,11 @@ class RedisFrontier:
                 await self._server.run("reclaim", [worker])
 
     def _stamp(self) -> list[Any]:
-        """Return what a new crawl's keys say beside their version and options."""
+        """Return further fields of a new crawl's ``meta`` key."""
         return []
 
     def _check_shards(self, shards: bytes | None) -> None:
-        """Refuse a shard of another crawl: this crawl's name is that of the shard."""
+        """Raise ``UsageError`` if the name is that of another crawl's shard."""
         if shards is not None:
             raise UsageError(
                 f"{self.keys.prefix!r} is a shard of a crawl of {text(shards)}, and no crawl's name"
@@ -176,12 +176,12 @@ class RedisFrontier:
 
     @property
     def losses(self) -> int:
-        """How often another server took over, which may lack what was written last."""
+        """How often another run of the server took over, which may lack the last writes."""
         return self._server.changes
 
     @property
     def client(self) -> Redis:
-        """The Redis client, for looking at the keys."""
+        """The Redis client, for inspecting the keys."""
         return self._server.redis
 
     # -- links
@@ -345,6 +345,6 @@ class RedisFrontier:
         return (await self._counted(queues, seed_keys))[0]
 
     async def _counted(self, queues: Sequence[str], seeds: Sequence[str]) -> tuple[Counts, bytes]:
-        """Return the counts, and what is another after anything was put in or taken out."""
+        """Return the counts, and a token that changes with every addition or take."""
         args = [list(queues), list(map(self._server.placed, seeds))]
         return packing.unpack_counts(await self._server.run("counts", args))

@@ -1,4 +1,4 @@
-"""Links that are not asked for, on Redis: left out, or withheld."""
+"""Links that are left out or withheld, on Redis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from semcrawl.frontier.redis.packing import readable
 from semcrawl.relevance.families import Family, Verdict
 from semcrawl.web.hosts import netloc_of
 
-#: parts of the table of links left out that one call looks through
+#: buckets of the table of links left out that one call reads
 _LEFT_AT_ONCE = 512
 
 

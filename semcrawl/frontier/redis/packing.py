@@ -1,4 +1,4 @@
-"""Entries as bytes: the form of a waiting link inside Redis."""
+"""Encodes links as the frontier's scripts exchange and store them."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _SEQUENCE_BYTES = 6
 _KEY_BYTES = 8
 #: a link's place: its key as a sortable double, and its sequence number
 PLACE_BYTES = _KEY_BYTES + _SEQUENCE_BYTES
-#: mark in the byte of the tries: the member ends with the number of a lost take
+#: bit in the byte of the tries: the member ends with the number of a lost take
 _LOST = 128
 
 
 def pack_links(entries: Iterable[tuple[int, Entry]], dynamic_depth: int = 0) -> list[list[Any]]:
-    """Return numbered links as ``add`` takes them, by place, each URL once.
+    """Pack numbered links for ``add``, by queue, host and group, each URL once.
 
-    Those that ``dynamic_depth`` ends are left out (0 = none are). Raises ``ValueError`` for links
-    that no frontier can keep.
+    Links at ``dynamic_depth`` barren documents are left out (0 = none). Raises ``ValueError`` for
+    links that no frontier can store.
     """
     parts: defaultdict[tuple[str, str, str], list[Any]] = defaultdict(list)
     urls: set[str] = set()
@@ -43,7 +43,7 @@ def pack_links(entries: Iterable[tuple[int, Entry]], dynamic_depth: int = 0) -> 
 
 
 def pack_values(values: Mapping[str, float]) -> dict[str, float]:
-    """Return groups' values as ``set_values`` takes them; ``ValueError`` for one that is none."""
+    """Pack values of groups for ``set_values``; raise ``ValueError`` for an invalid one."""
     for group, value in values.items():
         if not isfinite(value):
             raise ValueError(f"a group's value is a finite number: {group!r} has {value}")
@@ -51,7 +51,7 @@ def pack_values(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def pack_keys(keys: Sequence[tuple[Entry, float]]) -> list[list[Any]]:
-    """Return new keys of links as ``rekey`` takes them; ``ValueError`` for one that is none."""
+    """Pack keys of links for ``rekey``; raise ``ValueError`` for an invalid one."""
     links: list[list[Any]] = []
     for entry, key in keys:
         if not isfinite(key):
@@ -61,14 +61,14 @@ def pack_keys(keys: Sequence[tuple[Entry, float]]) -> list[list[Any]]:
 
 
 def pack_taken(entries: Iterable[Entry]) -> list[list[Any]]:
-    """Return links that were taken as :func:`unpack_taken` finds them in an event."""
+    """Pack taken links for an event, as :func:`unpack_taken` reads them."""
     return [[e.queue, e.host, e.group, bytes(_SEQUENCE_BYTES + 2) + pack_blob(e)] for e in entries]
 
 
 def unpack_element(root: str, queue: str, host: str, group: str, element: bytes) -> WaitingLink:
-    """Read a waiting link with its key before it; ``FrontierCorrupt`` when it is not ours."""
+    """Unpack a waiting link behind its key; raise ``FrontierCorrupt`` for invalid bytes."""
     bits = int.from_bytes(element[:_KEY_BYTES], "big")
-    # positive numbers sort behind negative ones, and these in reverse
+    # the sortable form flips the sign of positive numbers, and all bits of negative ones
     bits ^= 1 << 63 if bits >> 63 else (1 << 64) - 1
     (key,) = struct.unpack(">d", bits.to_bytes(_KEY_BYTES, "big"))
     return unpack_member(root, queue, host, group, key, element[_KEY_BYTES:])
@@ -77,7 +77,10 @@ def unpack_element(root: str, queue: str, host: str, group: str, element: bytes)
 def unpack_member(
     root: str, queue: str, host: str, group: str, key: float, member: bytes
 ) -> WaitingLink:
-    """Read a waiting link; ``FrontierCorrupt`` when it is not ours. ``root``: of the keys."""
+    """Unpack a waiting link; raise ``FrontierCorrupt`` for invalid bytes.
+
+    ``root`` is that of the keys, for the message.
+    """
     try:
         tries, lost = member[_SEQUENCE_BYTES], None
         if tries >= _LOST:
@@ -98,9 +101,9 @@ def unpack_member(
 
 
 def unpack_lease(fields: Sequence[Any], root: str, created: str) -> Lease:
-    """Read what ``take`` returns; ``FrontierCorrupt`` when it is not ours.
+    """Unpack a lease of ``take``; raise ``FrontierCorrupt`` for invalid fields.
 
-    ``root`` of the keys and the time when they were ``created`` name the crawl.
+    The ``root`` of the keys and their ``created`` time identify the crawl.
     """
     with readable(f"a lease under {root!r}"):
         lease_id, queue, host, group, key, member, flags = fields
@@ -123,7 +126,7 @@ def unpack_lease(fields: Sequence[Any], root: str, created: str) -> Lease:
 
 
 def unpack_taken(packed: bytes, root: str) -> list[Entry]:
-    """Read which links a worker took; ``FrontierCorrupt`` when that is not ours."""
+    """Unpack the taken links of an event; raise ``FrontierCorrupt`` for invalid bytes."""
     with readable("an event of the frontier"):
         links = msgpack.unpackb(packed, raw=True)
         return [
@@ -133,7 +136,7 @@ def unpack_taken(packed: bytes, root: str) -> list[Entry]:
 
 
 def unpack_counts(reply: Sequence[Any]) -> tuple[Counts, bytes]:
-    """Read the answer of ``counts``."""
+    """Unpack the reply of ``counts``, and its token of activity."""
     waiting, leased, seeds, seen, hosts, dropped, flat, activity = reply
     labels: dict[str, int] = {}
     for label, number in zip(flat[::2], flat[1::2], strict=True):
@@ -143,7 +146,7 @@ def unpack_counts(reply: Sequence[Any]) -> tuple[Counts, bytes]:
 
 @contextmanager
 def readable(what: str) -> Iterator[None]:
-    """Raise ``FrontierCorrupt`` when ``what`` is not what this version writes."""
+    """Raise ``FrontierCorrupt`` if ``what`` cannot be decoded in the block."""
     try:
         yield
     except UNREADABLE as error:

@@ -1,4 +1,4 @@
-"""Reading of ``REDIS_URL``: one server, several, or a cluster."""
+"""Parses ``REDIS_URL``: one server, several, or a cluster."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from urllib.parse import urlsplit, urlunsplit
 from semcrawl.errors import UsageError
 from semcrawl.web.hosts import public_address
 
-#: schemes of a cluster's nodes, and how one of them is asked
+#: schemes of clusters, and those of their nodes
 _CLUSTER = {"redis+cluster": "redis", "rediss+cluster": "rediss"}
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """The servers of a frontier: all of a list, or some nodes by which a cluster is found."""
+    """The servers of a frontier: a whole list, or some nodes of a cluster."""
 
     urls: tuple[str, ...]
     cluster: bool = False
@@ -24,8 +24,8 @@ class Addresses:
     def read(cls, text: str) -> Self:
         """Read a ``REDIS_URL``: ``redis://a``, ``redis://a,b:6380,c/1``, ``redis+cluster://a,b``.
 
-        What one part of a list leaves out (scheme, user and password, database and options) is that
-        of the first, or of the last one. Raises ``UsageError`` for what is none.
+        A part of a list takes missing scheme, user and password from the first part, and missing
+        database and options from the last. Raises ``UsageError`` for an invalid text.
         """
         if "," not in text and "+cluster" not in text.partition(":")[0]:
             return cls((text,))
@@ -56,14 +56,14 @@ class Addresses:
         return cls(tuple(urls), first.scheme in _CLUSTER)
 
     def of_shard(self, number: int) -> str:
-        """Return the server of a shard; of a cluster, the address by which it is found."""
+        """Return the URL of a shard's server; of a cluster, the cluster's."""
         if self.cluster:
             return self.whole
         return self.urls[number % len(self.urls)]
 
     @property
     def whole(self) -> str:
-        """Return all of it as one address."""
+        """All servers as one address."""
         if not self.cluster:
             return ",".join(self.urls)
         return ",".join(

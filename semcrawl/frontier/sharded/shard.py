@@ -110,7 +110,7 @@ class Shard(RedisFrontier):
             if not self._has_replicas:
                 self.journal.settle(number, forget=False)
                 return
-            if await self._server.passed_on(_WAIT):
+            if await self._server.is_replicated(_WAIT):
                 if changes == self._server.changes:
                     self.journal.settle(number, forget=True)
                     return

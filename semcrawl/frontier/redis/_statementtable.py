@@ -1,4 +1,4 @@
-"""Statements that the documents of a crawl made, on Redis."""
+"""The statements of a crawl's documents, on Redis."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from semcrawl.frontier.redis.connection import Server
 
 #: statements added per call
 _AT_ONCE = 2000
-#: places of a bucket; bytes of a place, of which the first are the statement's
+#: entries per bucket, bytes per entry, and its leading bytes that are the statement's
 _WAYS, _PLACE, _TAG = 4, 8, 5
-#: buckets of the largest table: 256 MB, half of what a string of Redis may hold
+#: most buckets: 256 MB, half of the largest string in Redis
 _MOST_BUCKETS = 1 << 23
 
 
 class RedisStatements:
     """A table of fixed size (:class:`~semcrawl.frontier.contract.Statements`).
 
-    Each statement has a bucket of four places of 8 bytes, which hold a part of its hash and a part
-    of its document's. A full bucket forgets its oldest. That a statement counts as made which
-    nobody made has a chance of 4 in 10¹². With another ``limit`` than before most are forgotten.
+    It has buckets of four entries of 8 bytes, each a part of a statement's hash and a part of its
+    document's hash. A full bucket forgets its oldest entry. A new statement counts as known with a
+    probability of 4 in 10¹². Changing ``limit`` forgets most statements.
     """
 
     def __init__(self, server: Server) -> None:
