@@ -1,3 +1,3 @@
-"""Triple stores: what of ``quads.nq`` they lack, and how it gets there."""
+"""Delivers ``quads.nq`` to triple stores."""
 
 __all__: list[str] = []

@@ -1,10 +1,9 @@
 """Claims: each graph of a batch of documents gets its name in the store, and an owner.
 
-A document gets a name that is free: the ledger gives it to no other document, and the store has no
-such graph. Claims are committed before anything is written or dropped, so that a crash leaves no
-graph without an owner. With a claim goes a statement that the graph has when it is the document's,
-the *witness*: by it a graph that a crash left in doubt is known again, or is found to be somebody
-else's.
+A document gets a free name: the ledger has given it to no other document, and the store has no such
+graph. Claims are committed before anything is written or dropped, so that a crash leaves no graph
+without an owner. A claim includes the *witness*, a statement of the document's graph. After a crash
+it tells whether a graph in the store is the document's or somebody else's.
 """
 
 from __future__ import annotations
@@ -21,19 +20,18 @@ from semcrawl.pipelines.stores.spans import Span
 from semcrawl.pipelines.stores.statements import first_of, is_part_of
 from semcrawl.rdf.quadlines import iri
 
-#: says of a claim that the graph is about to be dropped
+#: version in the claim of a graph that is about to be dropped
 DROPPING = "dropping"
 
 
 @dataclass(slots=True)
 class StatedDocument:
-    """A document with the graphs that it states now; none when it is gone."""
+    """A document with the graphs that it states now; it has none if it is gone."""
 
     url: str
-    #: names its version, in the ledger's claims
+    #: name of its version in the ledger's claims
     version: str
-    #: graph names other than its own, empty for the default graph → the documents' lines that may
-    #: have them
+    #: for graph names other than its own (empty: the default graph), lines that may have them
     graphs: dict[str, list[Span]] = field(default_factory=dict)
     #: all its lines
     spans: list[Span] = field(default_factory=list)
@@ -44,7 +42,7 @@ class StatedDocument:
         return iri(self.url)
 
     def others(self) -> list[str]:
-        """Return the names of the graphs besides its own that it has statements in."""
+        """Return the names of other graphs in which it has statements."""
         return sorted(
             stated
             for stated in self.graphs
@@ -52,13 +50,13 @@ class StatedDocument:
         )
 
     def has_own(self) -> bool:
-        """Say whether it has statements in its own graph."""
+        """Whether it has statements in its own graph."""
         if not self.graphs:
             return any(span.length for span in self.spans)
         return not GraphContent(self.own, self.parts_of(self.own)).is_empty()
 
     def parts_of(self, stated: str) -> list[tuple[Span, str]]:
-        """Return where the lines of a graph are. Those of the default graph are in its own."""
+        """Return where the lines of a graph are; the default graph belongs to its own graph."""
         if stated != self.own:
             return [(span, stated) for span in self.graphs.get(stated, [])]
         defaults = [(span, "") for span in self.graphs.get("", [])]
@@ -69,17 +67,17 @@ class StatedDocument:
 class Claimed:
     """The graphs of a document in the store."""
 
-    #: what each is to hold; without statements those that are to be dropped
+    #: the content that each graph must have; none for graphs that are to be dropped
     contents: list[GraphContent] = field(default_factory=list)
-    #: names of these
+    #: names of the graphs to drop
     dropped: list[str] = field(default_factory=list)
-    #: whether its own graph has another name than its address
+    #: whether its own graph has a name other than its address
     is_renamed: bool = False
 
 
 @dataclass(slots=True)
 class _Wish:
-    """A graph that wants a name."""
+    """A graph that needs a name in the store."""
 
     document: StatedDocument
     stated: str
@@ -91,7 +89,7 @@ class _Wish:
         return self.stated == self.document.own
 
     def content(self, name: str) -> GraphContent:
-        """Return the graph's expected content under a name."""
+        """Return the graph's content under a name."""
         is_renamed = self.is_own and name != self.stated
         about = self.about + (statement_about(name, self.stated) if is_renamed else b"")
         return GraphContent(name, self.document.parts_of(self.stated), about)
@@ -103,9 +101,9 @@ class _Changes:
 
     claimed: dict[str, Claimed]
     claims: list[Made] = field(default_factory=list)
-    #: names that the ledger gives to no document any more
+    #: names whose rows the ledger deletes
     forgotten: set[str] = field(default_factory=set)
-    #: names that were given in this batch
+    #: names given in this batch
     given: set[str] = field(default_factory=set)
 
 
@@ -114,16 +112,12 @@ _Stated = tuple[str, str]
 
 
 class Claims:
-    """Finds names for graphs. Not for several threads."""
+    """Finds names for graphs. Not thread-safe."""
 
     def __init__(
         self, owners: Owners, store: GraphStore, naming: GraphNaming, *, adopting: bool = False
     ) -> None:
-        """Keep the owners of the store's graphs.
-
-        ``adopting``: a graph under a document's own address that is in the store counts as made by
-        that document.
-        """
+        """``adopting``: a graph in the store that has a document's address belongs to it."""
         self._owners = owners
         self._store = store
         self._naming = naming
@@ -132,9 +126,9 @@ class Claims:
     def claim(
         self, documents: Sequence[StatedDocument], addresses: frozenset[str] = frozenset()
     ) -> dict[str, Claimed]:
-        """Claim the documents' graphs; return what each is to hold, by the documents' URLs.
+        """Claim the documents' graphs; return the contents to write, by the documents' URLs.
 
-        ``addresses``: graph names that are addresses of documents, which nobody gets but these.
+        ``addresses``: graph names that are addresses of documents; no other document may get them.
         Raises ``StoreUnavailable``, and SQLAlchemy's errors.
         """
         by_key = {url_key(document.url): document for document in documents}
@@ -169,7 +163,7 @@ class Claims:
         addresses: frozenset[str],
         changes: _Changes,
     ) -> dict[_Stated, str]:
-        """Give each wish a name, and take the others from their documents; return the names."""
+        """Name the graphs in ``wishes``, and take all other graphs away; return the names."""
         names: dict[_Stated, str] = {}
         kept: list[tuple[_Wish, Made]] = []
         left: list[Made] = []
@@ -199,10 +193,10 @@ class Claims:
         return names
 
     def _leave(self, made: Made, is_there: bool, claimed: Claimed, changes: _Changes) -> None:
-        """Drop a graph that its document has no more, if the store has it and it is still ours."""
+        """Drop a graph that its document no longer has, if it is in the store and still ours."""
         if is_there and made.claimed_for is None:
             witness = first_of(self._store.statements(made.name, 1))
-            changes.forgotten.add(made.name)  # the row, for another
+            changes.forgotten.add(made.name)  # a new row replaces this one
             changes.claims.append(replace(made, claimed_for=DROPPING, witness=witness))
         elif not is_there or not self._has_witness(made):
             changes.forgotten.add(made.name)
@@ -211,10 +205,10 @@ class Claims:
         claimed.dropped.append(made.name)
 
     def _is_ours(self, made: Made, wish: _Wish) -> bool:
-        """Return whether its document wrote a graph in the store whose claim was not settled.
+        """Whether the document wrote a graph of the store whose claim is not settled.
 
-        It did if the graph holds nothing but what it was to bring. A version that has changed
-        since cannot be compared: there the witness counts.
+        It did if the graph has no other statements than the document's. If the document has changed
+        since, these cannot be compared, and the witness decides.
         """
         if made.claimed_for != wish.document.version:
             return self._has_witness(made)
@@ -223,8 +217,8 @@ class Claims:
         return is_part_of(others, wish.content(made.name).triples())
 
     def _has_witness(self, made: Made) -> bool:
-        """Say whether a graph has a statement that its document has written."""
-        if made.witness is None:  # of a delivery that was to be repeated
+        """Whether a graph has a statement that its document wrote."""
+        if made.witness is None:  # the graph was settled; its delivery is being repeated
             return True
         witnesses = set(made.witness.splitlines())
         there = (first_of([each]) for each in self._store.statements(made.name))
@@ -233,7 +227,7 @@ class Claims:
     def _find_names(
         self, wishes: Iterable[_Wish], addresses: frozenset[str], changes: _Changes
     ) -> Iterator[tuple[_Wish, str]]:
-        """Give each wish the first of its names that is free."""
+        """Give each graph the first of its candidate names that is free."""
         waiting = [
             (wish, self._naming.candidates(wish.document.url, wish.stated)) for wish in wishes
         ]
@@ -267,11 +261,11 @@ class Claims:
         claimed.contents.append(content)
         claimed.is_renamed |= wish.is_own and made.name != made.stated
         witness, version = content.witness(), document.version
-        if is_there:  # with the graph of an earlier version, to which this one cannot be compared
+        if is_there:  # the store has an earlier version: keep its witness, and mark the version
             lines = chain((made.witness or "").splitlines(), [witness])
             witness = "\n".join(dict.fromkeys(filter(None, lines)))
             version = f"{version} again"
         if made.claimed_for is not None:
-            changes.forgotten.add(made.name)  # the row, for another
+            changes.forgotten.add(made.name)  # a new row replaces this one
         changes.given.add(made.name)
         changes.claims.append(replace(made, claimed_for=version, witness=witness))

@@ -1,9 +1,9 @@
 """The source of deliveries: a file of quads, and the ledger of its documents.
 
-Stores that an older version of semcrawl has filled noted no owners of graphs. Its documents
-replaced whatever graphs they stated. What they made under names that they may keep is theirs from
-now on, and all documents are delivered anew, each to graphs of its own. Graphs that older versions
-made under other names stay as they are: nobody knows whose they are.
+An older version of semcrawl noted no owners of graphs: its documents replaced whatever graphs they
+stated. From now on, a document owns the graphs that it made under names that it may keep. All
+documents are delivered again, each to its own graphs. Graphs under other names stay as they are, as
+their owners are not known.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from semcrawl.pipelines.stores.owners import Made, Owners
 from semcrawl.pipelines.stores.spans import Span
 from semcrawl.rdf.quadlines import iri
 
-#: graphs named by blank nodes were called so on servers; the embedded store has blank nodes
+#: prefix that older versions gave on servers to graphs named by blank nodes
 _BLANK_NAME = "urn:semcrawl:graph:"
 
 
 class Spool:
-    """A file of quads in the job folder. Not for several threads.
+    """A file of quads in the job folder. Not thread-safe.
 
     Raises SQLAlchemy's errors and ``OSError``.
     """
@@ -46,8 +46,8 @@ class Spool:
 
     @contextmanager
     def opened(self) -> Iterator[OpenSpool]:
-        """Look into it; file and ledger agree meanwhile. The file stays open behind."""
-        # the lock keeps a compaction out while places and file are looked up together
+        """Open file and ledger while they agree; the caller must close the file."""
+        # the lock keeps out a compaction between reading the ledger and opening the file
         with self._lock_path.open("ab") as file:
             lock(file, shared=True)
             with self._reading.begin() as connection:
@@ -63,15 +63,15 @@ class Spool:
             ).scalar_one()
 
     def has_older_delivery(self) -> bool:
-        """Return whether a version that noted no owners delivered documents to the store."""
+        """Whether a version that noted no owners delivered documents to the store."""
         with self._reading.begin() as connection:
             query = select(Delivery.has_owners).where(Delivery.target == self.target)
             return connection.execute(query).scalar() is False
 
     def delivered(self) -> list[tuple[str, list[str]]]:
-        """Return documents whose graphs the store may have: URLs, with graphs besides their own.
+        """Return the URLs of documents whose graphs the store may have, with their other graphs.
 
-        These are all that were delivered, and those that have changed since.
+        These are all documents that were delivered, including those that have changed since.
         """
         with self._reading.begin() as connection:
             revision = _delivered(connection, self.target)
@@ -96,7 +96,7 @@ class Spool:
             connection.execute(delete(Delivery).where(Delivery.target == self.target))
 
     def note_delivered(self, revision: int, refused: Sequence[dict[str, object]]) -> None:
-        """Remember that the store has, or has refused, all up to a revision."""
+        """Note that the store has taken or refused all documents up to a revision."""
         with self.engine.begin() as connection:
             changed = connection.execute(
                 update(Delivery).where(Delivery.target == self.target).values(revision=revision)
@@ -115,13 +115,13 @@ class Spool:
 
 
 class OpenSpool:
-    """A spool at one moment."""
+    """The state of a spool at one moment."""
 
     def __init__(self, connection: Connection, file: IO[bytes], target: str) -> None:
-        """Look things up by ``connection``."""
+        """Read the ledger through ``connection``."""
         self._connection = connection
         self._target = target
-        #: the quads; the caller that takes spans closes it
+        #: the quads; the caller closes it after using the spans
         self.file = file
         self._spans: dict[str, Span] = {}
 
@@ -142,7 +142,7 @@ class OpenSpool:
         ).all()
 
     def span(self, row: Any) -> Span:
-        """Return the place of a document's lines, the same one for all graphs."""
+        """Return the place of a document's lines, one object for all its graphs."""
         span = self._spans.get(row.url)
         if span is None:
             span = Span(self.file, row.url, row.offset, row.length, row.quads)
@@ -150,12 +150,12 @@ class OpenSpool:
         return span
 
     def has_contributions(self) -> bool:
-        """Say whether any document has statements in graphs other than its own."""
+        """Whether any document has statements in graphs other than its own."""
         found = self._connection.execute(select(Contribution.id).limit(1)).first()
         return found is not None
 
     def contributions_of(self, urls: Collection[str]) -> Iterator[tuple[str, str]]:
-        """Yield the graphs besides their own that documents have statements in: (URL, graph)."""
+        """Yield the other graphs in which documents have statements, as (URL, graph)."""
         keys = {url_key(url): url for url in urls}
         for part in in_parts(list(keys)):
             rows = self._connection.execute(
@@ -167,12 +167,12 @@ class OpenSpool:
                 yield keys[key], graph
 
     def documents(self, graphs: Collection[str]) -> set[str]:
-        """Return those of the graphs that are documents here."""
+        """Return which of the graphs have addresses of documents in this spool."""
         urls = [graph[1:-1] for graph in graphs if graph.startswith("<")]
         return {f"<{row.url}>" for row in self.rows_of(urls)}
 
     def rows_of(self, urls: Collection[str]) -> Iterator[Any]:
-        """Yield the rows of ``document`` with these URLs that are not gone."""
+        """Yield the rows of documents with these URLs, except those that are gone."""
         for part in in_parts([url_key(url) for url in urls]):
             yield from self._connection.execute(
                 select(
@@ -190,7 +190,10 @@ def _delivered(connection: Connection, target: str) -> int:
 
 
 def take_over_delivery(spool: Spool, owners: Owners, naming: GraphNaming) -> None:
-    """Note the owners of what was delivered without, once. Raises SQLAlchemy's errors."""
+    """Note, once, the owners of graphs that an older version delivered.
+
+    Raises SQLAlchemy's errors.
+    """
     if not spool.has_older_delivery():
         return
     made = {each.name: each for each in _made(spool, naming)}
@@ -200,7 +203,10 @@ def take_over_delivery(spool: Spool, owners: Owners, naming: GraphNaming) -> Non
 
 
 def _made(spool: Spool, naming: GraphNaming) -> Iterator[Made]:
-    """Yield the graphs that documents made; of a name the last counts, its own document's."""
+    """Yield the graphs that documents made; for each name the last one counts.
+
+    That is the graph of the document with this address, if there is one.
+    """
     is_server = not spool.target.startswith("embedded:")
     own: list[Made] = []
     for url, graphs in spool.delivered():

@@ -1,7 +1,7 @@
-"""A look at a store's content: by its query endpoint, or by the Graph Store Protocol.
+"""Reads a store's graphs, through its query endpoint or the Graph Store Protocol.
 
-A graph that somebody else made must not be written, so a store that does not list its graphs is not
-written at all.
+Graphs that somebody else made must not be overwritten. So nothing is written to a store that does
+not tell which graphs it holds.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from semcrawl.pipelines.stores.contract import StoreUnavailable
 from semcrawl.pipelines.stores.sending import HttpError, Sender
 from semcrawl.pipelines.stores.statements import Statement, of_binding, statements_of
 
-#: graphs in one question
+#: graphs in one query
 GRAPHS_AT_ONCE = 500
-#: bytes of a graph that are looked at, where only the Graph Store Protocol is there
+#: bytes of a graph that are read through the Graph Store Protocol
 MOST_BYTES = 1 << 20
 
 _TRIPLES = "application/n-triples"
-#: name of the query endpoint, by the last part of another endpoint's path
+#: last part of the query endpoint's path, by that of another endpoint
 _NEIGHBOURS = {
     "update": ("query", "sparql"),
     "store": ("query", "sparql"),
@@ -32,25 +32,25 @@ _NEIGHBOURS = {
 
 
 class StoreReader:
-    """Asks a server for graphs."""
+    """Reads graphs from a server."""
 
     def __init__(
         self, sender: Sender, urls: Sequence[str], gsp_url: str, query_url: str, pool: Executor
     ) -> None:
-        """Ask ``query_url``; without one, look beside the other endpoints ``urls``.
+        """Query ``query_url``; without it, find the query endpoint beside the endpoints ``urls``.
 
-        Where there is none the Graph Store Protocol at ``gsp_url`` is asked, graph by graph.
+        If there is none, read graph by graph through the Graph Store Protocol at ``gsp_url``.
         """
         self._sender = sender
         self._gsp_url = gsp_url
         self._pool = pool
         self._is_named = bool(query_url)
         self._candidates = [query_url] if query_url else list(query_endpoints(urls))
-        #: the endpoint that answers; empty when none does, ``None`` before it was looked for
+        #: the query endpoint; empty if there is none, ``None`` before the search
         self._query_url: str | None = None
 
     def existing(self, names: Collection[str]) -> set[str]:
-        """Return those of the graphs that hold statements; raises ``StoreUnavailable``."""
+        """Return which of the graphs hold statements; raise ``StoreUnavailable`` on failure."""
         wanted = list(names)
         if not wanted:
             return set()
@@ -63,7 +63,7 @@ class StoreReader:
         return {name for name, is_there in zip(wanted, are_there, strict=True) if is_there}
 
     def statements(self, name: str, limit: int) -> Iterator[Statement]:
-        """Yield statements of a graph, so many at most; raises ``StoreUnavailable``."""
+        """Yield at most ``limit`` statements of a graph; raise ``StoreUnavailable`` on failure."""
         if url := self._endpoint():
             query = f"SELECT ?s ?p ?o {{ GRAPH {name} {{ ?s ?p ?o }} }} LIMIT {limit}"
             yield from map(of_binding, self._answered(url, query))
@@ -72,7 +72,7 @@ class StoreReader:
 
     def _existing(self, url: str, names: Sequence[str]) -> set[str]:
         values = " ".join(names)
-        # mostly none is there; to find that out costs least
+        # mostly none exists, which this query finds out at the least cost
         any_query = f"SELECT ?g {{ VALUES ?g {{ {values} }} GRAPH ?g {{ ?s ?p ?o }} }} LIMIT 1"
         if not self._answered(url, any_query):
             return set()
@@ -82,7 +82,7 @@ class StoreReader:
         return {f"<{row['g']['value']}>" for row in self._answered(url, query)}
 
     def _endpoint(self) -> str:
-        """Return the query endpoint, looked for once; empty when there is none."""
+        """Return the query endpoint, searching for it once; empty if there is none."""
         if self._query_url is None:
             query = f"SELECT ?s {{ GRAPH {self._sender.probe_graph} {{ ?s ?p ?o }} }} LIMIT 1"
             reason: HttpError | None = None
@@ -108,7 +108,7 @@ class StoreReader:
             raise self._unavailable(error) from None
 
     def _get(self, name: str) -> str:
-        """Return the start of a graph as N-Triples; empty when there is none."""
+        """Return the beginning of a graph as N-Triples; empty if the graph does not exist."""
         try:
             params = {"graph": name[1:-1]}
             return self._sender.send(
@@ -120,7 +120,7 @@ class StoreReader:
             raise self._unavailable(error) from None
 
     def _unavailable(self, error: HttpError | None) -> StoreUnavailable:
-        """Report that the store does not list its graphs."""
+        """Return the error for a store that does not tell which graphs it holds."""
         words = f": {error}" if error else ""
         if error and error.status >= 500 and error.status != 501:
             return StoreUnavailable(f"{self._sender.name}{words}")
@@ -131,7 +131,7 @@ class StoreReader:
 
 
 def query_endpoints(urls: Sequence[str]) -> Iterator[str]:
-    """Yield where servers have their query endpoint, that have these other endpoints."""
+    """Yield URLs where servers with these other endpoints may have their query endpoint."""
     seen: set[str] = set()
     for url in filter(None, urls):
         place = url.partition("?")[0]

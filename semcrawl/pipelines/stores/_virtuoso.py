@@ -1,9 +1,9 @@
 """Virtuoso's own loader, called through its SPARQL endpoint.
 
-``DB.DBA.TTLP`` is what Virtuoso's bulk loader runs for every file. SPARQL can call it
-(``sql:TTLP``), and the request that brings the call can carry what it is to read: no driver is
-needed, and no folder that both machines see. It takes N-Quads of many graphs, blank nodes among
-them, several times as fast as ``INSERT DATA`` and ``PUT``.
+Virtuoso's bulk loader runs ``DB.DBA.TTLP`` for every file. SPARQL can call it (``sql:TTLP``), and
+the same request can carry the data. So neither a driver nor a shared folder is needed. The loader
+takes N-Quads of many graphs, including blank nodes, several times as fast as ``INSERT DATA`` and
+``PUT``.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from urllib3.filepost import encode_multipart_formdata
 from semcrawl.pipelines.stores.contract import GraphContent
 from semcrawl.pipelines.stores.sending import HttpError, Sender
 
-#: bytes of N-Quads in a request: of many graphs, and of one that is larger than that. Virtuoso
-#: takes no more than 10 MB.
+#: most bytes of N-Quads in a request for many graphs, and in one for a single larger graph;
+#: Virtuoso takes at most 10 MB
 BATCH_BYTES, MAX_BYTES = 4 << 20, 9_500_000
-#: graphs in a request
+#: most graphs in a request
 MAX_GRAPHS = 500
-#: requests at a time; more get in each other's way
+#: requests at a time; more slow each other down
 LOADS = 2
-#: flags of TTLP: the text is N-Quads; what its graphs held before goes
+#: flags of TTLP: the text is N-Quads; it replaces the graphs
 _NQUADS, _WITH_DELETE = 512, 2048
-#: log mode of TTLP: one transaction, logged when the answer comes. Others are not logged, or six
-#: times as slow.
+#: log mode of TTLP: one transaction, logged when the response arrives; other modes are not logged,
+#: or six times as slow
 _LOGGED = 1
-#: field of the request that carries the N-Quads; Virtuoso keeps each field as SPARQL_ and its name
+#: form field with the N-Quads; Virtuoso stores each field as ``SPARQL_`` and its name
 _FIELD = "nquads"
 _CALL = (
     'SELECT (sql:TTLP(bif:connection_get("SPARQL_{}"), "", "urn:semcrawl:none", {}, {}) AS ?x) {{}}'
@@ -36,19 +36,19 @@ _CALL = (
 
 
 class VirtuosoLoader:
-    """Loads N-Quads into a Virtuoso; ask :meth:`is_there` before."""
+    """Loads N-Quads into Virtuoso; call :meth:`is_there` first."""
 
     def __init__(self, sender: Sender, url: str) -> None:
-        """Use the SPARQL endpoint ``url`` that the sender's user may write to."""
+        """Use the SPARQL endpoint ``url``, which the sender's user may write to."""
         self._sender = sender
         self._url = url
         self._works: bool | None = None
 
     def is_there(self) -> bool:
-        """Say whether the server lets us call its loader, and replaces graphs by it.
+        """Whether the server lets us call its loader and replace graphs with it.
 
-        Tried out once, on a graph of ours, if the server named itself a Virtuoso before.
-        Raises ``StoreUnavailable`` when it is away.
+        It is tried once, on a graph of ours, if the server calls itself Virtuoso. Raises
+        ``StoreUnavailable`` if the server is down.
         """
         if self._works is None:
             is_virtuoso = (self._sender.server or "").startswith("Virtuoso")
@@ -56,14 +56,14 @@ class VirtuosoLoader:
         return self._works
 
     def takes(self, content: GraphContent) -> bool:
-        """Say whether a graph can go by the loader."""
+        """Whether the loader can take a graph."""
         return content.size <= (MAX_BYTES if content.is_as_written else BATCH_BYTES)
 
     def load_all(self, batches: Iterable[Sequence[GraphContent]], pool: Executor) -> None:
-        """Make the graphs hold their contents, some batches at a time.
+        """Write the graphs' contents, several batches at a time.
 
-        Loads may be in each other's way (deadlocks), so that those that fail are tried again
-        alone. Raises ``HttpError`` and ``StoreUnavailable``.
+        As loads may deadlock each other, those that fail are repeated one by one. Raises
+        ``HttpError`` and ``StoreUnavailable``.
         """
         loads = [(batch, pool.submit(self._load, batch)) for batch in batches]
         failed = [(batch, error) for batch, load in loads if (error := load.exception())]
@@ -74,7 +74,7 @@ class VirtuosoLoader:
             self._load(batch)
 
     def _load(self, contents: Sequence[GraphContent]) -> None:
-        """Make each graph hold its content."""
+        """Write each graph's content; drop graphs without content."""
         texts = {content.name: b"".join(content.quad_lines()) for content in contents}
         filled = [name for name, text in texts.items() if text]
         self._drop([name for name, text in texts.items() if not text])
@@ -84,7 +84,7 @@ class VirtuosoLoader:
             try:
                 self._call(b"".join(texts.values()), is_replacing=False)
             except HttpError:
-                self._drop(filled)  # it may keep what came before the error
+                self._drop(filled)  # Virtuoso may keep the statements before the error
                 raise
         else:
             self._call(b"".join(map(_literals_first, texts.values())), is_replacing=True)
@@ -94,7 +94,7 @@ class VirtuosoLoader:
         line = f"_:probe <urn:semcrawl:probe> <urn:semcrawl:probe> {graph} .\n".encode()
         try:
             self._call(line, is_replacing=True)
-            self._call(line, is_replacing=True)  # another blank node
+            self._call(line, is_replacing=True)  # brings another blank node, if it adds
             answer = self._sender.query(self._url, f"SELECT ?s {{ GRAPH {graph} {{ ?s ?p ?o }} }}")
             self._drop([graph])
         except HttpError:
@@ -117,11 +117,10 @@ class VirtuosoLoader:
 
 
 def _literals_first(nquads: bytes) -> bytes:
-    """Put a graph's statements about literals before its others.
+    """Put the statements with literals before the others.
 
-    TTLP replaces graphs by 1,500 statements at a time. Of one that lies in two of these parts it
-    drops what the first part brought when that had no literals and the second begins with one
-    (7.20.3229).
+    TTLP replaces graphs in parts of 1,500 statements. If a graph spans two parts, the first has no
+    literals and the second begins with one, TTLP drops the first part (7.20.3229).
     """
     lines = nquads.splitlines(keepends=True)
     lines.sort(key=_has_no_literal)

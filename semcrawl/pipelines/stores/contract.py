@@ -1,4 +1,4 @@
-"""The contract of a triple store backend, and the data that it gets."""
+"""The contract of a triple store backend, and the contents that it writes."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from semcrawl.pipelines.stores.spans import Span
 from semcrawl.pipelines.stores.statements import Statement, first_of, statements_of
 from semcrawl.rdf.quadlines import line_ending
 
-#: statements of a graph in a store that are looked at to see whose it is
+#: statements of a graph that are read to find out who made it
 MOST_STATEMENTS = 10_000
 
 
 class StoreUnavailable(StoreError):  # noqa: N818 - a state of the server
-    """The store is away, or refuses everything; the same may work later."""
+    """The store is down or refuses everything; a later try may work."""
 
 
 class StoreRefused(StoreError):  # noqa: N818 - the store's word on one batch
-    """The store is well and will not take these statements."""
+    """The store works, but refuses these statements."""
 
 
 @dataclass(slots=True)
 class GraphContent:
-    """The wanted content of a graph: lines of one document, under the graph's name in the store."""
+    """The content that a graph must have: lines of one document, under its name in the store."""
 
-    #: the graph's name in the store, as N-Quads writes it; an IRI
+    #: the graph's name in the store, an IRI as N-Quads writes it
     name: str
-    #: places of lines, and the graph name that these state; empty for the default graph
+    #: places of lines, each with the graph name in the lines; empty for the default graph
     parts: list[tuple[Span, str]] = field(default_factory=list)
     #: statements of our own about graphs, lines of N-Triples
     about: bytes = b""
@@ -38,25 +38,25 @@ class GraphContent:
 
     @property
     def is_as_written(self) -> bool:
-        """Whether the lines state the graph's name in the store, and nothing else is to be held."""
+        """Whether all content is lines that have the graph's name in the store already."""
         return not self.about and all(stated == self.name for _, stated in self.parts)
 
     @property
     def size(self) -> int:
-        """Bytes to be read, at least those of the graph."""
+        """Bytes to read, at least as many as the graph has."""
         return len(self.about) + sum(span.length for span in self._spans())
 
     @property
     def quads(self) -> int:
-        """Statements in the documents, at least those of the graph."""
+        """Statements to read, at least as many as the graph has."""
         return self.about.count(b"\n") + sum(span.quads for span in self._spans())
 
     def is_empty(self) -> bool:
-        """Say whether there are no statements."""
+        """Whether the graph has no statements."""
         return next(self.triples(), None) is None
 
     def witness(self) -> str:
-        """Return a statement of the graph in the form that stores do not change; or nothing."""
+        """Return a statement of the graph, in comparable form; empty if there is none."""
         line = next(self.triples(), b"").partition(b"\n")[0]
         try:
             return first_of(statements_of(line))
@@ -64,7 +64,7 @@ class GraphContent:
             return ""
 
     def has_blank_nodes(self) -> bool:
-        """Say whether there may be blank nodes among the terms."""
+        """Whether the statements may have blank nodes."""
         return any(b"_:" in lines for lines in self.triples())
 
     def triples(self) -> Iterator[bytes]:
@@ -76,7 +76,7 @@ class GraphContent:
         yield from self._lines(line_ending(self.name))
 
     def _lines(self, ending: bytes) -> Iterator[bytes]:
-        """Yield whole lines that end so, in place of the graph name that they state."""
+        """Yield whole lines with this ending instead of their own graph name."""
         for span, stated in self.parts:
             stated_ending = line_ending(stated) if stated else b" .\n"
             for lines in span.lines(stated):
@@ -89,27 +89,28 @@ class GraphContent:
 
 
 class GraphStore(Protocol):
-    """A triple store that graphs are put into."""
+    """A triple store."""
 
-    #: names the store in the ledger: no password, the same on every run
+    #: name of the store in the ledger: without a password, and the same in every run
     target: str
 
     def existing(self, names: Collection[str]) -> set[str]:
-        """Return those of the graphs that the store holds, whether or not we made them.
+        """Return which of the graphs the store holds, whoever made them.
 
-        Raises :class:`StoreUnavailable` when it is away or does not answer.
+        Raises :class:`StoreUnavailable` if it is down or does not tell.
         """
         ...
 
     def statements(self, name: str, limit: int = MOST_STATEMENTS) -> Iterator[Statement]:
-        """Yield statements of a graph, so many at most; raises :class:`StoreUnavailable`."""
+        """Yield at most ``limit`` statements of a graph; raise :class:`StoreUnavailable`."""
         ...
 
     def replace(self, contents: Sequence[GraphContent]) -> None:
-        """Make each graph hold exactly its content; graphs without content are dropped.
+        """Make each graph hold exactly its content; drop graphs without content.
 
-        Safe to repeat, with contents that are not called new. Raises :class:`StoreUnavailable` when
-        the store is away and :class:`StoreRefused` when it is well and refuses these statements.
+        It may be repeated if the contents are no longer marked as new. Raises
+        :class:`StoreUnavailable` if the store is down, and :class:`StoreRefused` if it works but
+        refuses these statements.
         """
         ...
 

@@ -1,11 +1,10 @@
-"""Deliver the documents of a job folder to a triple store: each once, in the order of revisions.
+"""Delivers the documents of a job folder to a triple store, each once, in order of revisions.
 
-``quads.nq`` and its ledger are the spool, and ``embedded.nq`` with its own another: what a store
-lacks is every document whose revision is larger than the one that the ledger's table ``delivery``
-names for the store. A document's graphs are replaced, so that a delivery may be repeated after a
-crash or a lost answer without doubling anything. The graph of a URL that both files have statements
-of holds those of both. Only graphs are replaced that the ledger says a document made
-(:mod:`~semcrawl.pipelines.stores._claiming`).
+``quads.nq`` with its ledger is one spool, ``embedded.nq`` with its ledger another. The ledger's
+table ``delivery`` names the last revision that a store has; documents with a larger one wait. A
+delivery replaces a document's graphs, so it can be repeated after a crash or a lost response
+without duplicates. If both files have statements of a URL, its graph holds both. Only graphs that a
+document made, according to the ledger, are replaced (:mod:`~semcrawl.pipelines.stores._claiming`).
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from semcrawl.pipelines.stores.contract import GraphContent, GraphStore, StoreRe
 from semcrawl.pipelines.stores.naming import GraphNaming
 from semcrawl.pipelines.stores.owners import Owners
 
-#: no site is trusted
+#: the naming that trusts no site
 NAMING = GraphNaming()
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A document that the store would not take."""
+    """A document that the store refused."""
 
     url: str
     revision: int
@@ -47,12 +46,12 @@ class Delivered:
 
     documents: int = 0
     quads: int = 0
-    #: documents that are gone, whose graphs the store has no more
+    #: documents that are gone, and whose graphs were dropped
     removed: int = 0
     refused: list[Refused] = field(default_factory=list)
-    #: documents whose own graph has another name than their address, as somebody else has that
+    #: documents whose own graph has a name other than their address, as somebody else has that name
     renamed: int = 0
-    #: whether more was waiting than a batch holds
+    #: whether more documents waited than fit into a batch
     more: bool = False
 
 
@@ -64,7 +63,7 @@ class _Batch:
     files: ExitStack
     #: (URL, revision, statements) in order of revision
     documents: list[tuple[str, int, int]] = field(default_factory=list)
-    #: URLs of those that are gone
+    #: URLs of documents that are gone
     gone: set[str] = field(default_factory=set)
     stated: dict[str, StatedDocument] = field(default_factory=dict)
     #: graph names that are the addresses of documents
@@ -77,13 +76,13 @@ class _Batch:
         return [content for url in urls for content in self.claimed[url].contents]
 
     def mark_existing(self) -> None:
-        """Call no graph new any more: the store may have some of them now."""
+        """Mark no graph as new any more: the store may have some of them now."""
         for content in self.contents(self.claimed):
             content.is_new = False
 
 
 class Deliverer:
-    """Brings a store up to date with a job folder. Not for several threads."""
+    """Brings a store up to date with a job folder. Not thread-safe."""
 
     def __init__(
         self,
@@ -96,11 +95,11 @@ class Deliverer:
         batch_documents: int = 2000,
         batch_bytes: int = 16 << 20,
     ) -> None:
-        """Deliver to ``store`` in batches of so many documents and bytes of N-Quads.
+        """Deliver to ``store`` in batches of at most so many documents and bytes of N-Quads.
 
-        ``embedded``: also the data embedded in pages. ``naming`` says which names of graphs
-        documents may keep. ``adopting``: graphs under the documents' own addresses that are in the
-        store already are replaced.
+        ``embedded``: also deliver the data embedded in pages. ``naming`` says which graph names
+        documents may keep. ``adopting``: replace graphs under documents' addresses, whoever made
+        them.
         """
         self._folder = folder
         self._store = store
@@ -120,7 +119,7 @@ class Deliverer:
         return sum(spool.waiting() for spool in self._spools())
 
     def start_again(self, *, is_new: bool = False) -> None:
-        """Forget how much was delivered; when the store ``is_new``, also which graphs were made."""
+        """Forget how much was delivered; if the store ``is_new``, also which graphs were made."""
         with self._ledger("write"):
             if is_new:
                 self._owners.forget_all()
@@ -130,9 +129,9 @@ class Deliverer:
                 spool.start_again()
 
     def step(self) -> Delivered | None:
-        """Deliver the next batch of each file; ``None`` when nothing waits.
+        """Deliver the next batch of each file; ``None`` if nothing waits.
 
-        Raises ``StoreUnavailable`` when the store is away: nothing is lost, call again later.
+        Raises ``StoreUnavailable`` if the store is down; nothing is lost, and a later call goes on.
         """
         total: Delivered | None = None
         for spool in self._spools():
@@ -155,7 +154,7 @@ class Deliverer:
         self._store.close()
 
     def _spools(self) -> list[Spool]:
-        """Return the spools; that of embedded data is there once a page had some."""
+        """Return the spools, with that of embedded data as soon as it exists."""
         is_there = len(self._open_spools) > 1
         if self._embedded and not is_there and (self._folder / EMBEDDED_FILE).exists():
             spool = Spool(self._folder, EMBEDDED_FILE, EMBEDDED_LEDGER, self._target)
@@ -164,13 +163,13 @@ class Deliverer:
         return self._open_spools
 
     def _take_over(self, spool: Spool) -> None:
-        """Make the graphs that an older version delivered those of their documents."""
+        """Note the owners of graphs that an older version delivered."""
         with self._ledger("write"):
             take_over_delivery(spool, self._owners, self._naming)
 
     @contextmanager
     def _ledger(self, doing: str) -> Iterator[None]:
-        """Tell of errors in one line."""
+        """Turn errors of file and database into a one-line ``StoreError``."""
         try:
             yield
         except OSError as error:
@@ -194,13 +193,13 @@ class Deliverer:
         dropped = [name for claimed in done for name in claimed.dropped]
         names = {content.name for claimed in done for content in claimed.contents}
         with self._ledger("write"):
-            # (a crash in between only repeats a delivery)
+            # a crash between these two repeats a delivery, which does no harm
             self._owners.settle(names.difference(dropped), dropped)
             spool.note_delivered(batch.documents[-1][1], _rows(result.refused))
         return result
 
     def _deliver(self, batch: _Batch) -> Delivered:
-        """Send all at once; when that is refused, half by half, to find whose fault it is."""
+        """Send all documents at once; if refused, send halves, to find the refused ones."""
         result = Delivered()
         todo = [batch.documents]
         while todo:
@@ -258,7 +257,7 @@ class Deliverer:
 
 
 def _add_stated_graphs(batch: _Batch, spools: Sequence[OpenSpool]) -> None:
-    """Add the graphs that documents have statements in besides their own."""
+    """Add the other graphs in which documents have statements."""
     stated: set[str] = set()
     for spool in spools:
         if not spool.has_contributions():

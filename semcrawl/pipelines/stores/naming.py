@@ -1,13 +1,14 @@
 """Names that a document may give to graphs in a triple store.
 
-A web page may state any name, also that of a graph which the store's user made or which another
-document has. In a store a document speaks of itself: in the graph of its own address, and in graphs
-below it or on its own host. Any other graph gets a name below the document's address::
+A document on the web may state any graph name, even that of a graph of the store's user or of
+another document. In a store it may write the graph of its own address, and graphs below that
+address or on its own host. Any other graph gets a name below the document's address, with the
+stated name percent-encoded::
 
     <http://example.org/doc#graph=urn%3Auntouched>
 
-which is made of the stated name, percent-encoded, so that no two documents and no two names ever
-meet. Documents of sites that the user trusts keep the names that they state.
+So names of two documents, or of two graphs, are never the same. Documents of sites that the user
+trusts keep the names that they state.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from semcrawl.errors import UsageError
 from semcrawl.rdf.quadlines import iri
 from semcrawl.web.hosts import host_of, pay_level_domain
 
-#: says of a graph which name the document states for it
+#: property that gives the name which the document states for a graph
 STATED_NAME = "https://github.com/semcrawl/semcrawl/ns#statedName"
-#: longest percent-encoded name that is written out (characters); others are given by their SHA-256
+#: most characters of a percent-encoded name; a longer one is replaced by its SHA-256
 MAX_WRITTEN_OUT = 512
 
 _HTTP_SITE = re.compile(r"(https?)://([^/?#\\@<>]+)(?=[/?#]|\Z)", re.IGNORECASE)
@@ -44,7 +45,7 @@ class GraphNaming:
 
     @classmethod
     def trusting(cls, sites: Iterable[str]) -> GraphNaming:
-        """Trust sites: a host is that host, a pay-level domain all hosts in it.
+        """Trust sites, each a host, or a pay-level domain with all its hosts.
 
         Raises ``UsageError`` for other texts.
         """
@@ -57,10 +58,10 @@ class GraphNaming:
         return cls(frozenset(hosts))
 
     def candidates(self, url: str, stated: str) -> Iterator[str]:
-        """Yield names for the graph that the document at ``url`` calls ``stated``, the best first.
+        """Yield names for the graph that the document at ``url`` calls ``stated``, best first.
 
-        All are as N-Quads writes them. The first may be the stated name itself, and without end
-        follow names of the document.
+        All are as N-Quads writes them. The first may be the stated name itself; an endless series
+        of names below the document's address follows.
         """
         if self.may_keep(url, stated):
             yield stated
@@ -68,15 +69,15 @@ class GraphNaming:
             yield scoped_name(url, stated, number)
 
     def allows(self, url: str, stated: str, name: str) -> bool:
-        """Say whether ``name`` is among the candidates."""
+        """Whether ``name`` is among the candidates."""
         if name == stated:
             return self.may_keep(url, stated)
         return name.startswith(f"<{_base(url)}#graph")
 
     def may_keep(self, url: str, stated: str) -> bool:
-        """Say whether the document at ``url`` may write a graph under the name that it states."""
+        """Whether the document at ``url`` may write a graph under the name that it states."""
         text = stated[1:-1]
-        # (an escape spells another name than it shows, and no IRI may hold one)
+        # a name with an escape stands for another name; ``is_iri`` is false for it
         if not (stated.startswith("<") and is_iri(text)):
             return False
         if stated == iri(url):
@@ -91,9 +92,9 @@ class GraphNaming:
 
 
 def scoped_name(url: str, stated: str, number: int = 1) -> str:
-    """Return the name of the document at ``url`` for a graph that it calls ``stated``.
+    """Return a name below the document's address for a graph that it calls ``stated``.
 
-    ``number`` counts the names that were taken already.
+    ``number`` counts the names tried.
     """
     text = stated[1:-1] if stated.startswith("<") else stated
     written = quote(text, safe="", errors="replace")
@@ -109,7 +110,7 @@ def statement_about(name: str, stated: str) -> bytes:
 
 
 def is_iri(text: str) -> bool:
-    """Say whether a text is an absolute IRI that a store can be asked for."""
+    """Whether a text is an absolute IRI that a store accepts."""
     try:
         pyoxigraph.NamedNode(text)
     except ValueError:
@@ -118,7 +119,7 @@ def is_iri(text: str) -> bool:
 
 
 def _base(url: str) -> str:
-    """Return the prefix of a document's names: its address, where that is an IRI."""
+    """Return the prefix of a document's names: its address, or a URN if that is no IRI."""
     base = url.partition("#")[0]
     return base if is_iri(base) else f"urn:semcrawl:document:{quote(base, safe='')}"
 
@@ -146,5 +147,5 @@ def _site_of(start: str) -> tuple[str, str] | None:
 
 
 def _site(url: str) -> tuple[str, str] | None:
-    """Return host and port of a URL; the same for ``http`` and ``https`` on their own ports."""
+    """Return host and port of a URL; the port is empty if it is the scheme's default."""
     return _site_of("/".join(url.split("/", 3)[:3]))

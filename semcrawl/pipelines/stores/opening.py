@@ -1,4 +1,4 @@
-"""The triple store that the settings name."""
+"""Opens the triple store that the settings name."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
 
 #: value of ``SEMCRAWL_STORE_URL`` for a store in the job folder
 EMBEDDED = "embedded"
-#: held by the one process that delivers from a job folder
+#: lock file of the one process that delivers from a job folder
 STORE_LOCK = ".store.lock"
-#: said when graphs could not be called as their documents
+#: message about graphs that could not get their documents' addresses as names
 RENAMED_WORDS = (
     "{:,} documents have other graph names in the store than their addresses, as somebody else made"
     " graphs of these names (SEMCRAWL_STORE_ADOPT would replace those)"
 )
-#: its folder
+#: folder of that store
 EMBEDDED_FOLDER = "store"
-#: documents and bytes of N-Quads between two notes in the ledger; large, as a store that takes
-#: several requests at a time rests at the end of each batch
+#: most documents, and bytes of N-Quads, of a batch; large, as parallel requests must all end before
+#: the next batch
 BATCH_DOCUMENTS, BATCH_BYTES = 5000, 32 << 20
 
 
 def check_store_settings(settings: BaseSettings) -> None:
-    """Raise ``UsageError`` when the settings name no usable store."""
+    """Raise ``UsageError`` if the settings name no usable store."""
     GraphNaming.trusting(settings.getlist("SEMCRAWL_TRUSTED_SITES"))
     if settings.get("SEMCRAWL_STORE_URL") != EMBEDDED:
         sparql_options(settings)
 
 
 def sparql_options(settings: BaseSettings) -> SparqlOptions:
-    """Return the options of a server; raises ``UsageError`` for wrong settings."""
+    """Read the options of a server; raise ``UsageError`` for wrong settings."""
     try:
         timeout = settings.getfloat("SEMCRAWL_STORE_TIMEOUT", 300.0)
         limit = settings.getint("SEMCRAWL_STORE_UPDATE_QUADS", 20_000)
@@ -64,8 +64,8 @@ def sparql_options(settings: BaseSettings) -> SparqlOptions:
 def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
     """Return a deliverer from the job folder to the store that the settings name.
 
-    Raises ``UsageError`` for wrong settings and ``StoreUnavailable`` when the embedded store
-    cannot be opened. A server is not asked yet.
+    Raises ``UsageError`` for wrong settings, and ``StoreUnavailable`` if the embedded store cannot
+    be opened. This sends nothing to a server.
     """
     naming = GraphNaming.trusting(settings.getlist("SEMCRAWL_TRUSTED_SITES"))
     store: GraphStore

@@ -21,24 +21,24 @@ _SETTLED = (
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A graph that a document made, or is about to make."""
+    """A graph that a document has made or is about to make."""
 
     document_key: str
     #: the graph's name as the document states it
     stated: str
     #: its name in the store
     name: str
-    #: the version of the document that is being written; ``None`` when the store has the graph
+    #: the version of the document that is being written; ``None`` once the store has the graph
     claimed_for: str | None = None
-    #: statements of which it has one if it is the document's, a line each; ``None``: not known
+    #: statements, one per line; the document's graph has one of them. ``None`` if not known
     witness: str | None = None
 
 
 class Owners:
-    """Graphs of one store with the documents that made them. Raises SQLAlchemy's errors.
+    """The graphs of one store, and the documents that made them. Raises SQLAlchemy's errors.
 
-    A graph is *claimed* before anything is written, when nothing of that name is in the store, and
-    *settled* once the store has it. What is in the store and not in this ledger is somebody else's.
+    A graph is *claimed* before it is written, if the store has no graph of that name, and *settled*
+    once the store has it. Graphs in the store that this ledger does not list are somebody else's.
     """
 
     def __init__(self, engine: Engine, target: str) -> None:
@@ -63,7 +63,7 @@ class Owners:
         return found
 
     def taken(self, names: Collection[str]) -> set[str]:
-        """Return those of the names that documents have."""
+        """Return which of the names documents have."""
         found: set[str] = set()
         with self._reading.begin() as connection:
             for part in in_parts([url_key(name) for name in names]):
@@ -74,7 +74,7 @@ class Owners:
         return found
 
     def claim(self, claims: Iterable[Made], disclaimed: Collection[str] = ()) -> None:
-        """Note graphs that are about to be made, and forget names that are somebody else's."""
+        """Note graphs that are about to be made; delete the rows of ``disclaimed`` names."""
         rows = [self._row(made) for made in claims]
         if not (rows or disclaimed):
             return
@@ -84,7 +84,7 @@ class Owners:
                 connection.execute(insert(_MADE_GRAPH), rows)
 
     def settle(self, made: Iterable[str], dropped: Collection[str]) -> None:
-        """Note that the store has the graphs ``made``, and has ``dropped`` others."""
+        """Note that the store has the graphs ``made`` and no longer those ``dropped``."""
         rows = [{"store": self._target, "key": url_key(name)} for name in made]
         if not (rows or dropped):
             return
@@ -94,12 +94,12 @@ class Owners:
                 connection.execute(_SETTLED, rows)
 
     def forget_all(self) -> None:
-        """Forget all graphs: the store is new."""
+        """Forget all graphs, as the store is new."""
         with self._engine.begin() as connection:
             connection.execute(delete(MadeGraph).where(MadeGraph.target == self._target))
 
     def unsettle_all(self) -> None:
-        """Look at each graph that was made again, whether it is there."""
+        """Mark all graphs as not settled, so that the next delivery checks whether they exist."""
         with self._engine.begin() as connection:
             connection.execute(
                 update(MadeGraph)

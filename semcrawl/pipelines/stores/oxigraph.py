@@ -1,4 +1,4 @@
-"""The embedded triple store: pyoxigraph's, on disk in the job folder."""
+"""The embedded triple store: pyoxigraph, in a folder of the job folder."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ BULK_SIZE = 1 << 20
 
 
 class EmbeddedStore:
-    """A folder with pyoxigraph's store. One process at a time can have it open."""
+    """A folder with pyoxigraph's store. Only one process at a time can open it."""
 
     def __init__(self, folder: Path) -> None:
-        """Open or make it; raises ``StoreUnavailable`` when that fails."""
+        """Open or make the store; raise ``StoreUnavailable`` if that fails."""
         self.target = f"embedded:{folder.name}"
-        #: whether there was none before
+        #: whether the store was made now
         self.is_new = not folder.exists()
         try:
             self._store: pyoxigraph.Store | None = pyoxigraph.Store(str(folder))
@@ -35,7 +35,7 @@ class EmbeddedStore:
             raise StoreUnavailable(f"cannot open the store {folder}: {_line(error)}") from None
 
     def existing(self, names: Collection[str]) -> set[str]:
-        """Return those of the graphs that the store holds, be they empty."""
+        """Return which of the graphs the store holds, including empty ones."""
         store = self._opened()
         return {name for name in names if store.contains_named_graph(graph_name(name))}
 
@@ -52,7 +52,7 @@ class EmbeddedStore:
             for content in contents:
                 if not content.is_new:
                     store.remove_graph(graph_name(content.name))
-            # parsed here, as the store's own loaders give blank nodes new names
+            # parse here: the store's own loaders rename blank nodes
             quads = pyoxigraph.parse(
                 cast("IO[bytes]", _Lines(contents)), pyoxigraph.RdfFormat.N_QUADS
             )
@@ -66,7 +66,7 @@ class EmbeddedStore:
             raise StoreUnavailable(f"the embedded store fails: {_line(error)}") from None
 
     def close(self) -> None:
-        """Write everything to disk and let go of the folder."""
+        """Write everything to disk and close the store."""
         if self._store is not None:
             self._store.flush()
             self._store = None
@@ -79,13 +79,13 @@ class EmbeddedStore:
 
 def graph_name(name: str) -> pyoxigraph.NamedNode | pyoxigraph.BlankNode:
     """Return pyoxigraph's term for a graph name as N-Quads writes it."""
-    if name.startswith("_:"):  # of an older version of semcrawl
+    if name.startswith("_:"):  # made by an older version of semcrawl
         return pyoxigraph.BlankNode(name[2:])
     return pyoxigraph.NamedNode(name[1:-1])
 
 
 class _Lines:
-    """The N-Quads lines of several graphs, read as one file."""
+    """A readable file of the N-Quads lines of several graphs."""
 
     def __init__(self, contents: Sequence[GraphContent]) -> None:
         self._pieces = (piece for content in contents for piece in content.quad_lines())

@@ -1,4 +1,4 @@
-"""Requests to a triple store: connections, logins, and the meaning of its answers."""
+"""Sends requests to a triple store, logs in, and interprets the responses."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ Body = IO[bytes] | tempfile.SpooledTemporaryFile[bytes] | bytes
 
 
 class HttpError(Exception):
-    """The server answered with an error: it has a fault, or refuses the request."""
+    """The server answered with an error status."""
 
     def __init__(self, status: int, words: str) -> None:
-        """Keep the status and the words of the answer, in one line."""
+        """``words``: the text of the response, in one line."""
         self.status = status
         super().__init__(f"HTTP {status} {words}".strip())
 
 
 class Sender:
-    """Sends requests, from several threads if need be, each with a connection of its own."""
+    """Sends requests; each thread has its own connection."""
 
     def __init__(self, name: str, user: str, password: str, auth: str, timeout: float) -> None:
-        """Log in as ``user`` by ``auth`` (``basic`` or ``digest``); ``name`` is for messages."""
-        #: the store, in messages
+        """Log in as ``user`` with ``auth`` (``basic`` or ``digest``)."""
+        #: the store's name in messages
         self.name = name
-        #: a graph of an unused name, written and dropped to test what the store allows
+        #: a graph with an unused name, written and dropped to test what the store allows
         self.probe_graph = f"<urn:semcrawl:probe:{uuid4().hex}>"
         self._user = user
         self._password = password
@@ -43,7 +43,7 @@ class Sender:
         self._timeout = timeout
         self._threads = threading.local()
         self._sessions: list[requests.Session] = []
-        #: the server's name for itself; empty without one, ``None`` before it answers
+        #: value of the ``Server`` header; empty without one, ``None`` before the first response
         self.server: str | None = None
 
     def send(
@@ -58,15 +58,15 @@ class Sender:
         again: bool = False,
         most: int = 0,
     ) -> str:
-        """Send, and return the answer when the server has done it.
+        """Send a request; return the text of the response.
 
-        ``accept``: the media type to be answered in.
-        ``most``: bytes of the answer that are read, lines that are cut left out; 0 = all.
-        ``again``: this changes nothing, and may be sent once more when the connection ends; servers
-        close those that were kept open at any moment.
+        ``accept``: the media type that is wanted.
+        ``most``: bytes of the response to read, without a last incomplete line; 0 = all.
+        ``again``: the request changes nothing, so it may be repeated once if the connection ends,
+        as servers close idle connections at any time.
 
-        Raises ``StoreUnavailable`` when the server cannot be reached or does not know us, and
-        ``HttpError`` when it answers with an error. Dropping what is not there is no error.
+        Raises ``StoreUnavailable`` if the server cannot be reached or refuses the login, and
+        ``HttpError`` for an error response. Dropping a graph that does not exist is no error.
         """
         headers = {"Content-Type": content_type} if content_type else {}
         if accept:
@@ -99,11 +99,11 @@ class Sender:
         return text
 
     def update(self, url: str, body: Body) -> None:
-        """Send SPARQL 1.1 Update operations; raises what :meth:`send` raises."""
+        """Send SPARQL 1.1 Update operations; raise as :meth:`send` does."""
         self.send("POST", url, {}, body, "application/sparql-update; charset=utf-8")
 
     def query(self, url: str, query: str) -> list[Any]:
-        """Return the results of a SPARQL 1.1 query; raises what :meth:`send` raises."""
+        """Return the results of a SPARQL 1.1 query; raise as :meth:`send` does."""
         form = urlencode({"query": query, "format": _RESULTS}).encode()
         kind = "application/x-www-form-urlencoded"
         answer = self.send("POST", url, {}, form, kind, accept=_RESULTS, again=True)
@@ -121,12 +121,12 @@ class Sender:
         session: requests.Session | None = getattr(self._threads, "session", None)
         if session is None:
             session = self._threads.session = requests.Session()
-            # a crawl's http_proxy is for the crawl
+            # http_proxy of the environment is for the crawl, not for the store
             session.trust_env = False
             session.auth = self._login()
             self._sessions.append(session)
             if isinstance(session.auth, HTTPDigestAuth):
-                # a large body may be cut off by the server's question who we are
+                # log in first: the server may refuse a large body halfway to ask for the login
                 params = {"graph": self.probe_graph[1:-1]}
                 session.get(url, params=params, timeout=self._timeout, allow_redirects=False)
         return session
@@ -139,7 +139,7 @@ class Sender:
 
 
 def _start(answer: requests.Response, most: int) -> str:
-    """Return the whole lines among the first bytes of an answer, and close it."""
+    """Return the whole lines among the first ``most`` bytes of a response, and close it."""
     with answer:
         start = next(answer.iter_content(most), b"")
     whole = start if len(start) < most else start[: start.rfind(b"\n") + 1]
@@ -147,7 +147,7 @@ def _start(answer: requests.Response, most: int) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the innermost cause of a connection's failure, in one line."""
+    """Return the innermost cause of a connection failure, in one line."""
     while True:
         inner = (
             getattr(error, "reason", None)
@@ -162,7 +162,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _words(text: str) -> str:
-    """Return the start of an error page in one line, without its markup."""
+    """Return the beginning of an error response in one line; empty for most HTML pages."""
     start = text.find("<xmp>") + 5 if "<xmp>" in text else 0
     plain = text[start:] if start or not text.lstrip().startswith("<") else ""
     return " ".join(plain.split())[:200]

@@ -1,4 +1,4 @@
-"""Documents in a file of quads, and the lines of each of their graphs."""
+"""Finds the lines of a document in a file of quads, graph by graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO
 from semcrawl.rdf.quadlines import graph_of, is_all_in, line_ending, whole_lines
 
 CHUNK_SIZE = 1 << 20
-#: runs of lines of one graph whose places are remembered of a document, 16 bytes each
+#: most runs of lines whose places are remembered for a document (16 bytes each)
 _MOST_RUNS = 4_000_000
 
 
@@ -19,8 +19,8 @@ _MOST_RUNS = 4_000_000
 class Span:
     """The lines of one document in a file of quads.
 
-    A document may have statements in tens of thousands of graphs. When a second one is asked for,
-    the places of all are noted, so that the lines are not read once per graph.
+    A document may have statements in tens of thousands of graphs. For the second graph, the places
+    of all graphs' lines are noted, so that the lines are not read once per graph.
     """
 
     #: opened for reading
@@ -30,13 +30,13 @@ class Span:
     offset: int
     length: int
     quads: int = 0
-    #: whether lines of other graphs than the one asked for were met
+    #: whether the document is known to have lines of several graphs
     _mixed: bool = field(default=False, init=False, repr=False)
-    #: graph → offsets and lengths in turn; empty when these are too many
+    #: by graph, offset and length of each run of its lines; empty if there are too many runs
     _runs: dict[str, array[int]] | None = field(default=None, init=False, repr=False)
 
     def lines(self, graph: str) -> Iterator[bytes]:
-        """Yield the lines of a graph, whole ones; ``""`` is the default graph."""
+        """Yield whole lines of a graph; ``""`` is the default graph."""
         if self._mixed and self._runs is None:
             self._find_runs()
         if self._runs:
@@ -61,7 +61,7 @@ class Span:
             yield from whole_lines(self._pieces(offset, length))
 
     def _find_runs(self) -> None:
-        """Note where the lines of each graph are; nothing when these are too many places."""
+        """Note where the lines of each graph are, unless there are too many runs."""
         runs: dict[str, array[int]] = {}
         at, count, graph, ending = self.offset, 0, "", b""
         places: array[int] = array("Q")
@@ -94,7 +94,7 @@ class Span:
 
 
 def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield pieces by so many that who sends them need not do so line by line."""
+    """Join pieces into chunks, so that the caller need not send single lines."""
     some: list[bytes] = []
     size = 0
     for piece in pieces:

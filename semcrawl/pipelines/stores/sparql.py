@@ -1,12 +1,11 @@
 """Any triple store that speaks SPARQL 1.1: Graph Store Protocol, Update, or both.
 
-With both, small documents go many at once through Update, and by the Graph Store Protocol, each
-a ``PUT`` of its graph, those that Update cannot take: large ones, and those with blank nodes where
-a store refuses these in ``INSERT DATA`` (Virtuoso 7).
+With both, Update takes small documents, many per request. The Graph Store Protocol takes, with one
+``PUT`` per graph, those that Update cannot take: large documents, and those with blank nodes if the
+store refuses these in ``INSERT DATA`` (Virtuoso 7).
 
-Graphs that have been delivered before are replaced in one request, which stores run as one
-transaction. New ones, of which the store holds nothing, are inserted: stores do that twice as fast
-when they need not remember in the same transaction what was dropped.
+One request, which stores run as one transaction, replaces graphs that were delivered before. New
+graphs are only inserted: stores do that twice as fast if the transaction drops nothing.
 """
 
 from __future__ import annotations
@@ -38,31 +37,31 @@ MEMORY_SIZE = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class SparqlOptions:
-    """Where the server is and how to talk to it."""
+    """The server's endpoints, login and limits."""
 
-    #: Graph Store Protocol endpoint; empty: none
+    #: Graph Store Protocol endpoint; empty = none
     gsp_url: str = ""
-    #: SPARQL 1.1 Update endpoint; empty: none
+    #: SPARQL 1.1 Update endpoint; empty = none
     update_url: str = ""
-    #: SPARQL 1.1 query endpoint; empty: looked for beside the others
+    #: SPARQL 1.1 query endpoint; empty = search beside the others
     query_url: str = ""
-    #: URL that takes N-Quads of many graphs in a ``POST``; empty: none
+    #: URL that takes N-Quads of many graphs in a ``POST``; empty = none
     bulk_url: str = ""
     user: str = ""
     password: str = ""
     #: ``basic`` or ``digest``
     auth: str = "basic"
-    #: seconds without a byte from the server until it counts as away
+    #: seconds without a byte from the server after which it counts as down
     timeout: float = 300.0
     #: statements in one request to the Update endpoint
     update_limit: int = 20_000
-    #: statements above which a document goes by the Graph Store Protocol when there is one
+    #: statements above which a document goes through the Graph Store Protocol, if there is one
     put_above: int = 20_000
-    #: requests at a time: ``PUT``, and (two at most) to Virtuoso's loader
+    #: ``PUT`` requests at a time; Virtuoso's loader gets at most two
     connections: int = 4
 
     def __post_init__(self) -> None:
-        """Check; raises ``UsageError``."""
+        """Raise ``UsageError`` for wrong options."""
         if not (self.gsp_url or self.update_url):
             raise UsageError("no URL of a triple store is given")
         for url in (self.gsp_url, self.update_url, self.bulk_url, self.query_url):
@@ -77,10 +76,10 @@ class SparqlOptions:
 
 
 class SparqlStore:
-    """A server. Not for several threads."""
+    """A triple store on a server. Not thread-safe."""
 
     def __init__(self, options: SparqlOptions) -> None:
-        """Remember the options; nothing is sent yet."""
+        """Prepare; this sends nothing."""
         self._options = options
         self.target = options.gsp_url or options.update_url
         self._sender = Sender(
@@ -93,11 +92,11 @@ class SparqlStore:
         self._reader = StoreReader(
             self._sender, urls, options.gsp_url, options.query_url, self._pool
         )
-        #: whether Update takes blank nodes, when that is known
+        #: whether Update takes blank nodes; ``None`` before the test
         self._takes_blank_nodes: bool | None = None
 
     def existing(self, names: Collection[str]) -> set[str]:
-        """Return those of the graphs that the store holds."""
+        """Return which of the graphs the store holds."""
         return self._reader.existing(names)
 
     def statements(self, name: str, limit: int = MOST_STATEMENTS) -> Iterator[Statement]:
@@ -144,7 +143,7 @@ class SparqlStore:
         self._put_all(alone)
 
     def _loader_is_there(self) -> bool:
-        """Say whether the server is one whose own loader we can call."""
+        """Whether the server is a Virtuoso whose loader we can call."""
         if not self._options.update_url:
             return False
         if self._sender.server is None:
@@ -152,7 +151,7 @@ class SparqlStore:
         return self._loader.is_there()
 
     def _needs_put(self, content: GraphContent) -> bool:
-        """Say whether a graph must go by the Graph Store Protocol."""
+        """Whether a graph must go through the Graph Store Protocol."""
         if not self._options.gsp_url:
             return False
         if not self._options.update_url or content.quads > self._options.put_above:
@@ -160,12 +159,12 @@ class SparqlStore:
         return not self._blank_nodes_are_taken() and content.has_blank_nodes()
 
     def _blank_nodes_are_taken(self) -> bool:
-        """Ask once whether the Update endpoint takes blank nodes."""
+        """Whether the Update endpoint takes blank nodes; tested once."""
         if self._takes_blank_nodes is None:
             try:
                 self._probe_update(BLANK_PROBE_TRIPLE)
             except HttpError:
-                self._probe_update(PROBE_TRIPLE)  # raises when the store is sick
+                self._probe_update(PROBE_TRIPLE)  # raises if the store refuses all statements
                 self._takes_blank_nodes = False
             else:
                 self._takes_blank_nodes = True
@@ -174,7 +173,7 @@ class SparqlStore:
     def _batches(
         self, contents: Sequence[GraphContent], max_bytes: float = inf, max_graphs: float = inf
     ) -> Iterator[list[GraphContent]]:
-        """Divide graphs so that each request has about as many statements as it may have."""
+        """Divide graphs into batches, each within the limits of a request."""
         batch: list[GraphContent] = []
         quads = size = 0
         for content in contents:
@@ -189,10 +188,10 @@ class SparqlStore:
             yield batch
 
     def _put_all(self, contents: Sequence[GraphContent]) -> None:
-        """Put graphs by the Graph Store Protocol, some at a time."""
+        """Put graphs through the Graph Store Protocol, several at a time."""
         futures = [self._pool.submit(self._put, content) for content in contents]
         errors = [error for future in futures if (error := future.exception()) is not None]
-        # an outage of the store explains more than its answers to the others
+        # an outage explains more than the error responses to other requests: raise it first
         for error in sorted(errors, key=lambda error: isinstance(error, HttpError)):
             raise error
 
@@ -210,7 +209,7 @@ class SparqlStore:
                 self._sender.send("PUT", url, params, body, "application/n-triples")
 
     def _update(self, contents: Sequence[GraphContent]) -> None:
-        """Drop the graphs and insert them again, in one request (mostly a transaction)."""
+        """Drop the graphs and insert them again, in one request (a transaction in most stores)."""
         with tempfile.SpooledTemporaryFile(MEMORY_SIZE) as body:
             body.write(_drops(contents))
             _write_insertion(body, contents)
@@ -218,7 +217,7 @@ class SparqlStore:
             self._send_update(body)
 
     def _add(self, contents: Sequence[GraphContent]) -> None:
-        """Insert graphs of which nothing is there."""
+        """Insert new graphs."""
         with tempfile.SpooledTemporaryFile(MEMORY_SIZE) as body:
             if not self._options.bulk_url:
                 _write_insertion(body, contents)
@@ -242,7 +241,10 @@ class SparqlStore:
         self._sender.update(self._options.update_url, body)
 
     def _raise_cause(self, error: HttpError) -> None:
-        """Find out by a harmless statement whether the fault is the store's or the document's."""
+        """Test whether the store takes a harmless statement; raise for the store or the document.
+
+        Raises ``StoreUnavailable`` if it does not, ``StoreRefused`` if it does.
+        """
         try:
             if self._options.update_url:
                 self._probe_update(PROBE_TRIPLE)
@@ -256,9 +258,9 @@ class SparqlStore:
         raise StoreRefused(str(error)) from None
 
     def _probe_update(self, triple: bytes) -> None:
-        """Insert a harmless statement and take it out again.
+        """Insert a harmless statement and drop it again.
 
-        Two requests: after a crash Virtuoso brings back what one request inserts and drops.
+        It takes two requests: after a crash, Virtuoso restores what one request inserts and drops.
         """
         self._send_update(
             f"INSERT DATA {{ GRAPH {self._sender.probe_graph} {{ {triple.decode()} }} }}".encode()
@@ -274,9 +276,9 @@ def _drops(contents: Sequence[GraphContent]) -> bytes:
 def _write_insertion(
     body: tempfile.SpooledTemporaryFile[bytes], contents: Sequence[GraphContent]
 ) -> None:
-    """Write the operation that inserts the graphs, behind others if there are any.
+    """Write the operation that inserts the graphs, after earlier operations if there are any.
 
-    Nothing is written for graphs without statements: Virtuoso has no empty blocks.
+    Graphs without statements are left out, as Virtuoso does not accept empty blocks.
     """
     opening = b" ;\nINSERT DATA {\n" if body.tell() else b"INSERT DATA {\n"
     for content in contents:

@@ -1,7 +1,7 @@
-"""Statements of a graph in a store, compared with those that a document was to bring there.
+"""Compares statements of a graph in a store with those of a document.
 
-Stores give blank nodes new names and may spell typed literals anew (``"01"^^xsd:integer`` as 1), so
-that both count as equal to any other of their kind. Texts and IRIs must be the same.
+Stores rename blank nodes and may rewrite typed literals (``"01"^^xsd:integer`` as 1). So any two
+blank nodes, and any two typed literals, count as equal. Texts and IRIs must be the same.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import pyoxigraph
 
-#: a statement in a form that stores do not change
+#: a statement in comparable form: stores do not change it
 Statement: TypeAlias = tuple[str, str, str]
 
 _BLANK = "_:"
@@ -26,9 +26,9 @@ _PLAIN = frozenset(
 
 
 def is_part_of(there: Iterable[Statement], lines: Iterable[bytes]) -> bool:
-    """Say whether all the statements of a graph are among those of N-Triples lines.
+    """Whether all the statements of a graph are among those of N-Triples lines.
 
-    What cannot be parsed is no part of anything.
+    It is false for lines that cannot be parsed.
     """
     left = set(there)
     if not left:
@@ -44,12 +44,12 @@ def is_part_of(there: Iterable[Statement], lines: Iterable[bytes]) -> bool:
 
 
 def first_of(there: Iterable[Statement]) -> str:
-    """Return the first statement as a line without its end; nothing where there is none."""
+    """Return the first statement as a line without its end; empty if there is none."""
     return "\t".join(next(iter(there), ())).replace("\\", "\\\\").replace("\n", "\\n")
 
 
 def statements_of(ntriples: bytes) -> Iterator[Statement]:
-    """Yield the statements of N-Triples; raises ``SyntaxError`` and ``ValueError``."""
+    """Yield the statements of N-Triples; raise ``SyntaxError`` or ``ValueError`` if invalid."""
     for quad in pyoxigraph.parse(BytesIO(ntriples), pyoxigraph.RdfFormat.N_TRIPLES, lenient=True):
         yield statement(quad.subject, quad.predicate, quad.object)
 
@@ -71,14 +71,14 @@ def _plain(term: object) -> str:
 
 
 def of_binding(binding: Mapping[str, Any]) -> Statement:
-    """Return the statement of SPARQL's JSON results, whose variables are s, p and o."""
+    """Return the statement in a row of SPARQL's JSON results with variables s, p and o."""
     subject, predicate, value = (_of_json(binding[name]) for name in "spo")
     return subject, predicate, value
 
 
 def _of_json(term: Mapping[str, Any]) -> str:
     kind = term["type"]
-    # (Virtuoso calls them IRIs at times)
+    # Virtuoso sometimes returns blank nodes as IRIs
     if kind == "bnode" or term["value"].startswith("nodeID://"):
         return _BLANK
     if kind == "uri":
