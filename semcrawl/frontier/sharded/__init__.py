@@ -1,3 +1,3 @@
-"""A frontier in several shards: each a frontier on a Redis, with the links of its hosts."""
+"""A frontier in shards: each is a frontier on a Redis, with the links of its hosts."""
 
 __all__: list[str] = []

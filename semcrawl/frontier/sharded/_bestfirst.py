@@ -1,4 +1,4 @@
-"""Drawing the best links from several shards."""
+"""Takes the best links of several shards."""
 
 from __future__ import annotations
 
@@ -11,140 +11,138 @@ from semcrawl.frontier.contract import Lease, SkippedHosts
 from semcrawl.frontier.sharded.shard import Shard, Standing, View
 from semcrawl.frontier.sharded.shards import Shards, together
 
-#: glances for which workers without links believe, at most, that a shard has nothing to take
+#: glances for which a worker without links trusts, at most, that a shard has none ready
 _NOTHING = 5
-#: that there are no events to read since they were read, where links come from another shard
+#: glances for which a take from another shard trusts that no event is unread
 _NO_NEWS = 0.2
 
-#: queues, and whether hosts are skipped
+#: queues of a take, and whether it skips hosts
 _Kind = tuple[tuple[str, ...], bool]
 
 
 @dataclass(slots=True)
 class _Head:
-    """Where the best link of a shard stands, as this worker saw it."""
+    """The best link of a shard, at this worker's last glance."""
 
-    #: ``None`` where none is ready
+    #: its rank; ``None`` if no link is ready
     standing: Standing | None
-    #: then when one may be (``time.monotonic``); ``None`` if none waits
+    #: without a ready link, when one may be (``time.monotonic``); ``None`` if none waits
     ready: float | None
-    #: when it was seen; earlier than ever if this worker changed the shard meanwhile
+    #: time of the glance; minus infinity if this worker changed the shard meanwhile
     seen: float
 
-    def is_doubtful(self, *, came: bool) -> bool:
-        """Whether a link may be ready where none was, as hosts were freed, or links ``came``."""
-        return self.standing is None and (came or self.ready is not None)
+    def is_doubtful(self, *, added: bool) -> bool:
+        """Whether a link may be ready now, as hosts were freed or links ``added``."""
+        return self.standing is None and (added or self.ready is not None)
 
 
 @dataclass(slots=True)
 class _Take:
-    """What one take is asked for, and what it has."""
+    """The state of one take."""
 
     limit: int
     queues: tuple[str, ...]
     skip: SkippedHosts
-    #: downloads that are over, by shard, not released yet
+    #: finished downloads that are not released yet, by shard
     over: dict[int, list[Lease]]
-    #: whether its links are published, and whether only if there are no events to read first
+    #: whether it publishes its links, and whether only if no event is unread
     publishes: bool = False
     strict: bool = False
-    #: no shard was asked for links yet
+    #: whether no shard was asked for links yet
     first: bool = True
-    #: there are events to read first
+    #: whether there are unread events
     outdated: bool = False
     taken: list[Lease] = field(default_factory=list)
-    #: those of ``taken`` that are not published yet
+    #: the unpublished ones of ``taken``
     unpublished: list[Lease] = field(default_factory=list)
 
     @property
     def left(self) -> int:
-        """How many links it still wants."""
+        """Number of links still wanted."""
         return 0 if self.outdated else self.limit - len(self.taken)
 
 
 class Drawing:
-    """Takes the best links of all shards, in the order of one.
+    """Takes the best links of all shards, merging their orders.
 
-    It merges the shards' own orders: it takes from the shard whose best link stands first, up to
-    where the next shard's best one stands, and ``ahead`` links beyond that have the same value,
-    turn and key. What it saw of a shard holds for ``glance`` seconds; without ``ahead``, only as
-    long as this worker changes nothing there. So a link may come too early by what the workers, and
-    the ends of delays, changed in that time.
+    It takes from the shard with the best link, up to the rank of the next shard's best link, and at
+    most ``ahead`` links beyond that have the same value, turn and key. A glance at a shard holds
+    for ``glance`` seconds; without ``ahead``, only until this worker changes the shard. So a link
+    may come too early only by changes, and ends of delays, in that time.
 
-    A take that finds nothing has looked at all shards. :meth:`ready` finds out more cheaply that
-    there is nothing. It believes what a shard answered until the time that the shard named, for
-    five glances at most, and no longer once this worker changes something there.
+    A take that finds nothing has asked all shards. :meth:`ready` finds out more cheaply that there
+    is nothing. It trusts a shard's answer until the time the shard named, at most five glances, and
+    no longer once this worker changes the shard.
     """
 
     def __init__(self, shards: Shards, ahead: int, glance: float) -> None:
         self._shards = shards
-        #: leases whose downloads are over, and whose hosts are released with links that are put in,
-        #: or with the next take
+        #: leases of finished downloads, released with the next addition or take
         self.unreleased: list[Lease] = []
         self._ahead, self._is_exact = ahead, not ahead
         self._glance = glance
-        #: by shard
+        #: last glances, by shard
         self._heads: dict[_Kind, dict[int, _Head]] = {}
-        #: how often this worker has freed hosts of a shard, and put links in
+        #: how often this worker freed hosts of a shard, and added links to it
         self._freed: Counter[int] = Counter()
-        self._came: Counter[int] = Counter()
+        self._added: Counter[int] = Counter()
 
-    def forget(self, shard: Shard, *, freed: bool = True, came: bool = True) -> None:
-        """Look at a shard again: what this worker saw there may hold no longer.
+    def forget(self, shard: Shard, *, freed: bool = True, added: bool = True) -> None:
+        """Discard the glance at a shard that this worker changed, if it may be outdated.
 
-        Links may have another order; with ``freed`` they may be ready now, and with ``came`` wait
-        where none did.
+        The order of links may have changed. With ``freed`` links may have become ready, with
+        ``added`` new links may wait.
         """
         self._freed[shard.number] += freed
-        self._came[shard.number] += freed and came
+        self._added[shard.number] += freed and added
         for heads in self._heads.values():
             head = heads.get(shard.number)
-            if head is not None and (self._is_exact or (freed and head.is_doubtful(came=came))):
+            if head is not None and (self._is_exact or (freed and head.is_doubtful(added=added))):
                 del heads[shard.number]
 
     @property
     def queues(self) -> list[tuple[str, ...]]:
-        """Lists of queues from which links are taken: where their best ones stand is of use."""
+        """The lists of queues that takes use; replies should contain their best links."""
         return [] if self._is_exact else list({queues for queues, _ in self._heads})
 
-    def saw(
+    def note_views(
         self,
         shard: Shard,
         queues: Iterable[tuple[str, ...]],
         views: Iterable[View],
         since: tuple[int, int] | None = None,
     ) -> None:
-        """Note what a shard told; ``since``: :meth:`changes` when it was asked, if before."""
+        """Note a shard's reply; ``since`` is :meth:`changes` when it was asked, if earlier."""
         now, changes = time.monotonic(), self.changes(shard)
         doubtful = since is not None and since != changes
-        came = since is not None and since[1] != changes[1]
+        added = since is not None and since[1] != changes[1]
         for names, view in zip(queues, views, strict=True):
             for skipped in (False, True):
                 if (heads := self._heads.get((names, skipped))) is not None:
                     head = heads[shard.number] = _head(view, now)
-                    if doubtful and head.is_doubtful(came=came):
+                    if doubtful and head.is_doubtful(added=added):
                         head.seen = float("-inf")
 
     def changes(self, shard: Shard) -> tuple[int, int]:
-        """Return other numbers after each change of a shard by this worker."""
-        return self._freed[shard.number], self._came[shard.number]
+        """Return numbers that grow with each change of a shard by this worker."""
+        return self._freed[shard.number], self._added[shard.number]
 
     async def ready(self, queues: Sequence[str]) -> float | None:
         """Return the seconds until a link may be ready; ``None`` if none waits."""
         kinds: list[_Kind] = [(tuple(queues), False)]
-        if kinds[0] not in self._heads:  # (links may be taken queue by queue)
+        if kinds[0] not in self._heads:  # links may be taken queue by queue
             kinds = [((queue,), False) for queue in queues]
         now = time.monotonic()
         for kind in kinds:
-            await self._look(kind, lambda head: now < self._until(head))
+            await self._look(kind, lambda head: now < self._trusted_until(head))
         heads = [head for kind in kinds for head in self._heads[kind].values()]
         if any(head.standing is not None for head in heads):
             return 0.0
         soonest = min((head.ready for head in heads if head.ready is not None), default=None)
         return None if soonest is None else max(soonest - time.monotonic(), 0.0)
 
-    def _until(self, head: _Head) -> float:
-        """Return until when a worker without links believes what it saw of a shard."""
+    def _trusted_until(self, head: _Head) -> float:
+        """Return until when a worker without links trusts a glance."""
         if head.standing is not None:
             return head.seen + self._glance
         nothing = head.seen + _NOTHING * self._glance
@@ -160,13 +158,13 @@ class Drawing:
         publishes: bool = False,
         strict: bool = False,
     ) -> list[Lease] | None:
-        """Lease up to ``limit`` links, the best ones first; release the downloads ``over``.
+        """Lease up to ``limit`` links, best first; release the downloads ``over``.
 
-        A shard that is not asked for links, as others gave enough, releases its downloads with the
-        next call, at the latest with the next take.
-        If it ``publishes``, the links are published as events; ``None`` with ``strict`` if there
-        are events to read first. Those of the first shard are published in the step that takes them
-        where they are the first; others are after it.
+        A shard that is not asked for links releases its downloads with the next call, at the latest
+        with the next take.
+        With ``publishes``, the links are published as events; with ``strict`` as well, the result
+        is ``None`` if there are unread events. If the first shard (home) gives the first links, it
+        publishes them in the same step. All others are published afterwards.
         """
         late, self.unreleased = self.unreleased, []
         released = {shard.number: part for shard, part in self._shards.by_lease([*late, *over])}
@@ -189,19 +187,19 @@ class Drawing:
         return None if take.outdated and not take.taken else take.taken
 
     async def _release(self, over: dict[int, list[Lease]]) -> None:
-        """Release downloads by shard, and forget them."""
+        """Release finished downloads, by shard, and clear ``over``."""
         parts = list(over.items())
         over.clear()
         if parts:
             await together([self._shards[number].release_host(part) for number, part in parts])
             for number, _ in parts:
-                self.forget(self._shards[number], came=False)
+                self.forget(self._shards[number], added=False)
 
     async def _take(self, take: _Take) -> None:
         kind = take.queues, bool(take.skip)
         heads = self._heads.setdefault(kind, {})
         began = time.monotonic()
-        # (what waits in these may wait for the end of these very downloads)
+        # their links may wait for the end of just these downloads
         exhausted = [n for n in take.over if n not in heads or heads[n].standing is None]
         await self._look(kind, lambda head: began - head.seen < self._glance, exhausted)
         for number in exhausted:
@@ -213,24 +211,24 @@ class Drawing:
                 if take.taken and not self._is_exact:
                     break
                 if not await self._look(kind, lambda head: head.seen >= began):
-                    break  # all were looked at in this very call
+                    break  # all were asked in this call
                 continue
             bound = order[1][0] if order[1:] else None
             number = order[0][1]
             await self._draw(take, number, bound, self._ahead)
             head = heads[number].standing if number in heads else None
             if take.left and head is not None and (bound is None or head <= bound):
-                break  # links are withheld in great numbers: the next take goes on
+                break  # many links were withheld: the next take continues
         if take.skip and self._is_exact:
-            heads.clear()  # they are those of the hosts that were not skipped
+            heads.clear()  # they ignore the skipped hosts
 
     async def _draw(self, take: _Take, number: int, bound: Standing | None, ahead: int) -> None:
-        """Take from one shard, and note what it has left."""
+        """Take from one shard, and note its remaining best links."""
         shard: Shard = self._shards[number]
         at_home, home = number == 0, self._shards.home
         in_step = take.publishes and take.first and at_home
         if take.strict and take.first and not at_home:
-            take.outdated = await home.has_news(_NO_NEWS * self._glance)
+            take.outdated = await home.has_unread(_NO_NEWS * self._glance)
             if take.outdated:
                 return
         take.first = False
@@ -242,19 +240,19 @@ class Drawing:
         )
         if reply is None:
             take.outdated = True
-            self.forget(shard)  # (the downloads were released)
+            self.forget(shard)  # the downloads were released
             return
         leases, left, views = reply
         take.taken += leases
         take.unpublished += [] if in_step else leases
-        self.saw(shard, lists, views, since)
+        self.note_views(shard, lists, views, since)
         if take.skip:
             self._heads[take.queues, True][number] = _head(left, time.monotonic())
 
     async def _look(
         self, kind: _Kind, holds: Callable[[_Head], bool], without: Sequence[int] = ()
     ) -> bool:
-        """Look at the shards of which what was seen does not hold; whether there were any."""
+        """Ask the shards whose last glance does not hold; return whether there were any."""
         heads = self._heads.setdefault(kind, {})
         old = [
             shard
@@ -265,7 +263,7 @@ class Drawing:
         since = [self.changes(shard) for shard in old]
         found = await together([shard.peek(lists) for shard in old]) if old else []
         for shard, views, changes in zip(old, found, since, strict=True):
-            self.saw(shard, lists, views, changes)
+            self.note_views(shard, lists, views, changes)
         return bool(old)
 
 
@@ -274,5 +272,5 @@ def _head(view: View, now: float) -> _Head:
 
 
 def _order(heads: dict[int, _Head]) -> list[tuple[Standing, int]]:
-    """Return where the best links of the shards stand, and which shard has it, the first first."""
+    """Return the ranks of the shards' best links with their shards, the best first."""
     return sorted((head.standing, number) for number, head in heads.items() if head.standing)

@@ -1,4 +1,4 @@
-"""The parts of a frontier in shards: which shard is asked for what."""
+"""Parts of a frontier in shards that send each call to the shard in charge."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ShardedErrandTurns(ShardedPart):
 
 
 class ShardedAddressPace(ShardedPart):
-    """The pace of addresses, each in a shard of its own choice: its hosts are in any.
+    """The pace of addresses, each in the shard of its hash, as its hosts may be in any.
 
     It meets the contract :class:`~semcrawl.frontier.contract.AddressPace`. The host rests in its
     own shard.
@@ -151,8 +151,8 @@ class ShardedStatements(ShardedPart):
         """Add the statements of a document; return for each whether no other document made it."""
         shards = self._shards
         new = [False] * len(statements)
-        own = 1 << max((limit // len(shards)).bit_length() - 1, 0)  # (a table's size is such)
-        # (not by the bits that choose a bucket inside the shard)
+        own = 1 << max((limit // len(shards)).bit_length() - 1, 0)  # tables have powers of two
+        # not by the bits that choose a bucket inside the shard
         parts = shards.parted(
             enumerate(statements), lambda s: shards[number_of(f"{s[1]:x}", len(shards))]
         )

@@ -1,4 +1,4 @@
-"""Which shards belong together: those of one crawl, all of them, and as many as it began with."""
+"""Checks that the shards belong together: all of one crawl, as many as it began with."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ logger = logging.getLogger(__name__)
 
 
 async def found(shards: Shards, name: str, *, make: bool) -> None:
-    """Check that the shards are those of one crawl, and stamp those of a new one.
+    """Check that the shards are those of one crawl; set the crawl's id in each.
 
-    A crawl is *whole* once all its shards were opened. After that none of them may be missing.
-    Raises ``UsageError`` for a crawl that began with another number of shards, ``FrontierCorrupt``
-    where a shard is missing or another crawl's, and ``FrontierUnavailable`` when a server is away
-    or, without ``make``, there is no such crawl.
+    A crawl is *whole* once all its shards were opened. After that none may be missing. Raises
+    ``UsageError`` for a crawl that began with another number of shards, ``FrontierCorrupt`` if a
+    shard is missing or another crawl's, and ``FrontierUnavailable`` if a server is away or, without
+    ``make``, there is no such crawl.
     """
     await shards.each(lambda shard: shard.check())
     number = len(shards)
@@ -36,7 +36,7 @@ async def found(shards: Shards, name: str, *, make: bool) -> None:
             )
         if version is not None and own != str(shard.number):
             raise FrontierCorrupt(f"the frontier's key {shard.keys.meta!r} is that of shard {own}")
-    # (in a cluster these keys are on other nodes)
+    # in a cluster these keys are on other nodes
     alone = not shards.home.in_cluster
     if alone and await shards.home.holds(Keys(name).meta):
         raise UsageError(
@@ -59,7 +59,7 @@ async def found(shards: Shards, name: str, *, make: bool) -> None:
 
 
 async def _check_places(shards: Shards, name: str) -> None:
-    """Refuse a server that has a shard which REDIS_URL places elsewhere."""
+    """Raise ``FrontierCorrupt`` if a server has a shard that REDIS_URL places elsewhere."""
     for shard in shards:
         elsewhere = [s.keys.meta for s in shards if s.address != shard.address]
         if elsewhere and await shard.holds(*elsewhere):
@@ -70,7 +70,7 @@ async def _check_places(shards: Shards, name: str) -> None:
 
 
 def _common(crawls: Sequence[tuple[Shard, str | None]], name: str) -> str:
-    """Return which crawl the shards are of; empty if they are of none yet."""
+    """Return the id of the shards' crawl; empty if none has one yet."""
     common = ""
     for shard, crawl in crawls:
         if crawl is not None and crawl != (common or crawl):
@@ -94,7 +94,7 @@ def _shards(kept: str | None) -> str:
 
 
 async def warn(shards: Shards) -> None:
-    """Warn of settings of servers with which links may be lost, once for each setting."""
+    """Warn once of each server setting with which links may be lost."""
     servers: dict[str, list[str]] = {}
     found = await shards.each(lambda shard: shard.cautions())
     for shard, cautions in zip(shards, found, strict=True):

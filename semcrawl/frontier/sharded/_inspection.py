@@ -1,4 +1,4 @@
-"""Reading a whole frontier in shards, and filling an empty one."""
+"""Reads a whole frontier in shards, and fills an empty one."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ class ShardedInspector(ShardedPart):
                 yield link
 
     async def families(self) -> list[tuple[str, dict[str, str]]]:
-        """Families of links by name, in order, and the fields of each, which all shards have.
+        """The families of links with their fields, which all shards have, sorted by name.
 
-        How many of its links were met is another number in each shard: the largest.
+        The number of links met differs between shards; the largest counts.
         """
         found: dict[str, dict[str, str]] = {}
         for families in await self._shards.each(lambda shard: shard.inspector.families()):
@@ -173,7 +173,7 @@ class ShardedImporter(ShardedPart):
         await self._shards.each(lambda shard: shard.importer.family(name, fields))
 
     async def seen(self, digests: Sequence[bytes]) -> None:
-        """Count URLs as seen, by their digests, in all shards unless it is known whose they are."""
+        """Add digests of URLs to the seen set of their shard, or of all if it is unknown."""
         shards = self._shards
         if isinstance(digests, ShardDigests):
             number, _, of = digests.shard.partition("/")
@@ -183,7 +183,7 @@ class ShardedImporter(ShardedPart):
         await self._shards.each(lambda shard: shard.importer.seen(digests))
 
     async def all_seen(self, number: int) -> None:
-        """Note how many URLs were seen in all: what the shards have beyond that are copies."""
+        """Set the total number of seen URLs; further digests in the shards are copies."""
         home = self._shards.home
         await home.keep("copied", "0")
         found = await self._shards.each(lambda shard: shard.counted(()))

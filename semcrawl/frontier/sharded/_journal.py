@@ -1,4 +1,4 @@
-"""A journal of what a worker put into a shard, which a failure of its server may undo."""
+"""A journal of a worker's changes to a shard, which a failure of the server may undo."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-#: seconds after which a server without replicas has everything on its disk
-#: (``appendfsync everysec`` may hold two seconds back)
+#: seconds after which a server without replicas has a write on its disk
+#: (``appendfsync everysec`` may hold back two seconds)
 _ON_DISK = 3.0
-#: most calls that are kept
+#: most calls in a journal
 _MOST = 2000
 
 
 class Journal:
-    """The last calls that changed a shard, to be repeated when its server went back in time.
+    """The last calls that changed a shard, to be repeated when its server lost writes.
 
-    Calls may be repeated: the second one changes nothing. A call is *settled* when a replica has
-    what it wrote.
+    Repeating a call changes nothing if it was not lost. A call is *settled* when a replica has its
+    writes.
     """
 
     def __init__(self) -> None:
         self._calls: deque[tuple[int, float, Callable[[], Awaitable[object]]]] = deque()
-        #: number of the last call, and of the last one that is settled
+        #: numbers of the last call and of the last settled one
         self._last = self._settled = 0
 
     @property
@@ -32,20 +32,20 @@ class Journal:
 
     @property
     def is_settled(self) -> bool:
-        """Whether all calls are."""
+        """Whether all calls are settled."""
         return self._settled >= self._last
 
     def note(self, call: Callable[[], Awaitable[object]]) -> None:
-        """Note a call before it is made."""
+        """Record a call before it is made."""
         self._last += 1
         self._calls.append((self._last, time.monotonic(), call))
         if len(self._calls) > _MOST:
             self._calls.popleft()
 
     def settle(self, number: int, *, forget: bool) -> None:
-        """Note that the calls up to a number are settled.
+        """Mark the calls up to a number as settled.
 
-        Without ``forget`` they are kept until they are on the server's disk.
+        Without ``forget`` they stay until they are on the server's disk.
         """
         self._settled = max(self._settled, number)
         before = time.monotonic() - _ON_DISK
@@ -55,6 +55,6 @@ class Journal:
             self._calls.popleft()
 
     async def repeat(self) -> None:
-        """Repeat the calls, in their order."""
+        """Repeat the calls in order."""
         for _, _, call in list(self._calls):
             await call()

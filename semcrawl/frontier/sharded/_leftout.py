@@ -1,4 +1,4 @@
-"""Links that are not asked for, in shards: left out, or withheld."""
+"""Links that are left out or withheld, in shards."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from semcrawl.relevance.families import Family, Verdict
 
 
 class ShardedLeftOut:
-    """Links that do not go in, each noted in the shard in which it would be.
+    """Counts the links left out, each in the shard that would have it.
 
     It meets the contract :class:`~semcrawl.frontier.contract.LeftOutLog`. Limits are those of each
-    shard. ``host_key`` returns what politeness counts a URL by.
+    shard. ``host_key`` maps a URL to the key that politeness groups by.
     """
 
     def __init__(self, shards: Shards, host_key: Callable[[str], str]) -> None:
@@ -43,7 +43,7 @@ class ShardedLeftOut:
 class ShardedWithheld(ShardedPart):
     """Links that wait apart (:class:`~semcrawl.frontier.contract.WithheldLinks`).
 
-    Every shard knows of all families and mirrors, and withholds its own links.
+    Every shard knows all families and mirrors, and withholds its own links.
     """
 
     async def know_families(self, families: Mapping[str, Family]) -> None:

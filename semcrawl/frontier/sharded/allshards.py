@@ -1,4 +1,4 @@
-"""Contents of several shards, counted and limited as those of one."""
+"""Counts and limits the contents of all shards together."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def summed(counts: Sequence[Counts]) -> Counts:
 
 
 async def counted(shards: Shards, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
-    """Count what all shards have.
+    """Count the contents of all shards.
 
-    A link that goes from one shard to another may be in neither of them when each is looked at. So
-    a crawl counts as finished only if nothing moved from the first look at each shard to a second
-    one, after the first look at the last: then all were idle at one time.
+    A link that moves between shards may be in neither when each is counted. So a crawl counts as
+    finished only if a second count of all shards, after the first, finds that nothing moved: then
+    all were idle at the same time.
     """
 
     async def look() -> tuple[Counts, list[bytes]]:
@@ -50,12 +50,12 @@ async def counted(shards: Shards, queues: Sequence[str], seed_keys: Sequence[str
 
 
 async def shed(shards: Shards, most: int) -> int:
-    """Drop the worst links of all shards where more than ``most`` wait; return how many."""
+    """Drop the worst links of all shards if more than ``most`` wait; return how many."""
     queues = await shards.each(lambda shard: shard.inspector.queues())
     found = await shards.each(lambda shard: shard.counted(queues[shard.number]))
     surplus = sum(counts.waiting for counts, _ in found) - most
     dropped = 0
-    # (asked to drop nothing, a shard returns the value of its worst group)
+    # a call that drops nothing returns the value of the shard's worst group
     worst = {
         shard.number: value
         for shard in shards
@@ -76,9 +76,9 @@ async def shed(shards: Shards, most: int) -> int:
 
 
 async def settled(shards: Shards, changed: Sequence[Shard]) -> None:
-    """Wait until what was put into shards is safe, before others are changed that hang on it.
+    """Wait until additions to other shards are safe, before changing the shards ``changed``.
 
-    What one shard loses it loses from the end, and so in order.
+    Additions to a single changed shard need no wait, as a shard loses writes only from the end.
     """
     waiting = [
         shard
@@ -90,10 +90,10 @@ async def settled(shards: Shards, changed: Sequence[Shard]) -> None:
 
 
 def share_of(options: FrontierOptions, shards: int) -> FrontierOptions:
-    """Return the options of one of so many shards: its share of what is limited for all of them."""
+    """Return the options of one shard, with its share of the limits for all."""
     return replace(
         options,
-        max_waiting=0,  # (of all shards together)
+        max_waiting=0,  # limited for all shards together
         exact_limit=-(-options.exact_limit // shards),
         seen_capacity=-(-options.seen_capacity // shards),
     )

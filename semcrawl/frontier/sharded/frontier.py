@@ -30,15 +30,15 @@ from semcrawl.web.hosts import netloc_of
 
 
 class ShardedFrontier:
-    """The frontier of one worker, in several shards, each on a Redis.
+    """The frontier of one worker in shards, each on a Redis.
 
-    It meets the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`. A link is in the
-    shard that the hash of its host chooses. So politeness, the order within a host and the seen set
-    are exact; the order over all hosts is that of :class:`Drawing`. Seeds, events and learned state
-    are in the first shard; the values of groups in all of them.
+    It meets the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`. The hash of
+    a link's host chooses its shard. So politeness, the order within a host and the seen set are
+    exact; the order over all hosts is that of :class:`Drawing`. Seeds, events and learned state are
+    in the first shard, the values of groups in all.
 
-    ``servers`` are URLs or sockets of servers, one for each shard. ``host_key`` returns what
-    politeness counts a URL by. For the others see
+    ``servers`` has a URL or socket for each shard. ``host_key`` maps a URL to the key that
+    politeness groups by, by default host and port. For the other parameters see
     :class:`~semcrawl.frontier.redis.frontier.RedisFrontier`.
     """
 
@@ -75,11 +75,11 @@ class ShardedFrontier:
             self._freed,
         )
         self._drawing = Drawing(shards, options.ahead, options.glance)
-        #: leases whose downloads are over, and that are not acknowledged
+        #: ids of unacknowledged leases whose downloads are released
         self._released: set[str] = set()
-        #: the sequence number from which this worker counts, in all shards
+        #: least sequence number of this worker's next link, over all shards
         self._clock = 0
-        #: links put in since the waiting ones were counted (with a limit of them)
+        #: links added since the waiting ones were counted, for ``max_waiting``
         self._uncounted = 0
         self.pace: contract.HostPace = ShardedHostPace(shards)
         self.errands: contract.ErrandTurns = ShardedErrandTurns(shards)
@@ -105,7 +105,7 @@ class ShardedFrontier:
         await self.close()
 
     async def open(self, *, make: bool = True) -> None:
-        """Connect to all servers, check that the shards are those of one crawl, open them.
+        """Connect to all servers, check that their shards are one crawl's, and open them.
 
         Raises as :func:`found` and :meth:`RedisFrontier.open` do.
         """
@@ -115,16 +115,16 @@ class ShardedFrontier:
         try:
             await home.open(make=make)
             opened.append(home)
-            # (of several who found a crawl at one time, the first names it)
+            # if several workers begin a crawl at once, the first one's id counts
             (crawl,) = await home.kept("crawl")
             for shard in others:
                 shard.crawl = crawl or shard.crawl
-                shard.be_quick_as(home.options)
+                shard.adopt_pace(home.options)
                 await shard.open(make=make)
                 opened.append(shard)
         except BaseException:
             for shard in opened:
-                with suppress(FrontierError):  # (the first error says why)
+                with suppress(FrontierError):  # the first error is the cause
                     await shard.close()
             raise
         pace = home.options
@@ -149,23 +149,24 @@ class ShardedFrontier:
 
     @property
     def losses(self) -> int:
-        """How often another server took over in a shard, which may lack what was written last."""
+        """How often another run of a shard's server took over, which may lack the last writes."""
         return sum(shard.losses for shard in self._shards)
 
     def _written(self, shard: Shard) -> None:
         self._drawing.forget(shard)
 
     def _freed(self, shard: Shard) -> None:
-        self._drawing.forget(shard, came=False)
+        self._drawing.forget(shard, added=False)
 
     def _reordered(self, shard: Shard) -> None:
         self._drawing.forget(shard, freed=False)
 
     # -- links
     async def add(self, entries: Sequence[Entry], *, over: Sequence[Lease] = ()) -> list[bool]:
-        """Put links in; for each, whether it was new. Atomic in each shard.
+        """Add links; return for each whether it was new. Atomic in each shard.
 
-        Downloads ``over`` are released in shards that get links, others with the next take.
+        The downloads ``over`` are released at once in shards that get links, elsewhere with the
+        next take.
         """
         return await self._add(entries, again=False, over=over)
 
@@ -196,13 +197,13 @@ class ShardedFrontier:
                 self._written(shard)
             elif late or over:
                 self._freed(shard)
-            self._drawing.saw(shard, queues, heads)
+            self._drawing.note_views(shard, queues, heads)
             self._clock = max(self._clock, following)
             for index in fresh:
                 new[index] = True
         if self.options.max_waiting and any(new):
             self._uncounted += sum(new)
-            # (what the others put in meanwhile is a small part of a large limit)
+            # other workers' additions since then are small compared with the limit
             if self._uncounted > self.options.max_waiting // 100:
                 self._uncounted = 0
                 await shed(shards, self.options.max_waiting)
@@ -231,7 +232,7 @@ class ShardedFrontier:
     ) -> list[Lease] | None:
         """Take links and publish that as an event; ``None`` if there are events to read first.
 
-        In several steps: what other workers publish while the links are taken is read after.
+        It takes several steps; events that other workers publish meanwhile are read afterwards.
         """
         self._released.update(lease.id for lease in over)
         return await self._drawing.take(limit, queues, skip, over, publishes=True, strict=strict)
@@ -275,7 +276,7 @@ class ShardedFrontier:
     async def done(self, leases: Sequence[Lease]) -> None:
         """Acknowledge finished links; one whose lease ran out is not fetched again.
 
-        Not before the links of their pages, which are in other shards, outlive a failure there.
+        It first waits until their pages' links in other shards would survive a failure there.
         """
         parts = self._shards.by_lease(leases)
         await settled(self._shards, [shard for shard, _ in parts])
@@ -290,7 +291,7 @@ class ShardedFrontier:
         self._over(parts)
 
     def _over(self, parts: Sequence[tuple[Shard, Sequence[Lease]]]) -> None:
-        """Note that leases ended, which frees their hosts if that was not told before."""
+        """Note that leases ended, which frees their hosts unless they were released before."""
         for shard, part in parts:
             names = {lease.id for lease in part}
             if not names <= self._released:
@@ -300,7 +301,7 @@ class ShardedFrontier:
     async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
         """Put links back in as their entries now are, to be taken after ``delay`` seconds.
 
-        One whose host is another now goes to that one's shard, as a link that was never taken.
+        A link with another host now moves to that host's shard, as if it was never taken.
         """
         shards = self._shards
         for shard, part in shards.by_lease(leases):
@@ -339,5 +340,5 @@ class ShardedFrontier:
             self._reordered(shard)
 
     async def counts(self, queues: Sequence[str], seed_keys: Sequence[str]) -> Counts:
-        """Count links, hosts and groups; finished only if all shards were so at one time."""
+        """Count links, hosts and groups; finished only if all shards were so at the same time."""
         return await counted(self._shards, queues, seed_keys)

@@ -1,4 +1,4 @@
-"""One shard: a frontier on Redis that knows of the others."""
+"""One shard of a frontier, which is itself a frontier on Redis."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ from semcrawl.frontier.sharded._journal import Journal
 
 logger = logging.getLogger(__name__)
 
-#: seconds for which replicas are waited for at a time, and how often
+#: seconds of one wait for replicas, and number of waits
 _WAIT, _PATIENCE = 1.0, 5
-#: seconds for which it is believed whether there are replicas
-_BELIEVED = 5.0
+#: seconds for which the check for replicas is trusted
+_TRUSTED = 5.0
 
 
 @dataclass(frozen=True, order=True, slots=True)
 class Standing:
-    """Where a link stands in the order over all shards; the smallest comes first."""
+    """The rank of a link in the order over all shards; the smallest comes first."""
 
     #: minus its group's value
     score: float
-    #: turn, key and sequence number, in bytes that sort
+    #: turn, key and sequence number, as sortable bytes
     place: bytes
 
     @classmethod
     def of(cls, reply: Sequence[bytes] | None) -> Standing | None:
-        """Read what a script returns."""
+        """Decode a script's reply."""
         return None if not reply else cls(float(reply[0]), bytes(reply[1]))
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a shard tells of the best link that it has for some queues."""
+    """A shard's best link for some queues."""
 
-    #: where it stands; ``None`` where no link is ready
+    #: its rank; ``None`` if no link is ready
     standing: Standing | None
-    #: then after how many seconds one may be; ``None`` if none waits
+    #: without a ready link, seconds until one may be; ``None`` if none waits
     wait: float | None
 
     @classmethod
     def of(cls, reply: Sequence[Any]) -> View:
-        """Read what a script returns."""
+        """Decode a script's reply."""
         standing, wait = reply
         return cls(Standing.of(standing), None if wait is None else int(wait) / 1e6)
 
@@ -64,27 +64,27 @@ class Shard(RedisFrontier):
     """A shard of a crawl (:class:`~semcrawl.frontier.sharded.frontier.ShardedFrontier`)."""
 
     _warned = False
-    #: the crawl's own name, unlike all others; set before it is opened
+    #: unique id of the crawl; set before opening
     crawl = ""
 
     def __init__(self, server: str, *, number: int, shards: int, **options: Any) -> None:
-        #: which of the shards it is, from 0
+        #: number of this shard, from 0
         self.number = number
-        #: how many there are
+        #: number of all shards
         self.shards = shards
         super().__init__(server, **options)
-        #: what this worker put in
+        #: this worker's last changes
         self.journal = Journal()
         self._repeated = asyncio.Event()
         self._repeated.set()
         self._server.changed = self._go_on
-        #: whether replicas follow its server, and until when that is believed
-        self._has_replicas, self._believed = False, 0.0
+        #: whether the server has replicas, and until when that is trusted
+        self._has_replicas, self._trusted_until = False, 0.0
 
     async def _go_on(self) -> None:
-        """Go on with another server: repeat what it may lack."""
+        """Continue with another run of the server: repeat the changes that it may lack."""
         self._repeated.clear()
-        self._believed = 0.0
+        self._trusted_until = 0.0
         try:
             await self.journal.repeat()
             if self.number == 0:
@@ -93,10 +93,11 @@ class Shard(RedisFrontier):
             self._repeated.set()
 
     async def settle(self) -> None:
-        """Wait until what this worker put in outlives the loss of the server.
+        """Wait until this worker's changes would survive the loss of the server.
 
-        A replica has it then. Where none follows, it is on the server's disk soon. A replica that
-        does not keep up is waited for for some seconds; then a warning says so, once.
+        That is when a replica has them. Without replicas they are on the server's disk soon, and
+        there is no wait. A replica that does not keep up is awaited for some seconds; then one
+        warning follows.
         """
         for _ in range(_PATIENCE):
             await self._repeated.wait()
@@ -104,9 +105,9 @@ class Shard(RedisFrontier):
             if self.journal.is_settled:
                 return
             now = time.monotonic()
-            if now >= self._believed:
+            if now >= self._trusted_until:
                 self._has_replicas = await self._server.has_replicas()
-                self._believed = now + _BELIEVED
+                self._trusted_until = now + _TRUSTED
             if not self._has_replicas:
                 self.journal.settle(number, forget=False)
                 return
@@ -115,7 +116,7 @@ class Shard(RedisFrontier):
                     self.journal.settle(number, forget=True)
                     return
             else:
-                self._believed = 0.0
+                self._trusted_until = 0.0
         if not self._warned:
             self._warned = True
             logger.warning(
@@ -139,7 +140,7 @@ class Shard(RedisFrontier):
         await self._server.check()
 
     async def kept(self, *fields: str) -> list[str | None]:
-        """Return fields of its key ``meta``; ``None`` for those that are not there."""
+        """Return fields of its key ``meta``; ``None`` for missing ones."""
         found = await self._server.ask("hmget", self.keys.meta, list(fields))
         return [None if value is None else text(value) for value in found]
 
@@ -148,12 +149,12 @@ class Shard(RedisFrontier):
         await self._server.ask("hset", self.keys.meta, field, value)
 
     async def holds(self, *keys: str) -> bool:
-        """Whether there is one of these keys on its server."""
+        """Whether its server has one of these keys."""
         return bool(await self._server.ask("exists", *keys))
 
     @property
     def in_cluster(self) -> bool:
-        """Whether a cluster decides on which server it is."""
+        """Whether its server is a cluster's node."""
         return isinstance(self._server, ClusterServer)
 
     @property
@@ -162,7 +163,7 @@ class Shard(RedisFrontier):
         return self._server.address
 
     async def cautions(self) -> list[str]:
-        """Return the settings of its server that may lose links, as far as it shows them."""
+        """Return warnings about the server's settings that may lose links, where it shows them."""
         ask = self._server.ask
         found = []
         disk = await ask("info", "persistence")
@@ -172,7 +173,7 @@ class Shard(RedisFrontier):
             try:
                 least = await self.client.config_get("min-replicas-to-write")
             except RedisError:
-                return found  # (it may be forbidden to ask)
+                return found  # CONFIG may be forbidden
             if next(iter(least.values()), "1") in ("0", b"0"):
                 found.append(
                     "min-replicas-to-write is 0: a primary that is cut off takes links that are"
@@ -180,8 +181,8 @@ class Shard(RedisFrontier):
                 )
         return found
 
-    def be_quick_as(self, options: FrontierOptions) -> None:
-        """Take over the pace that holds for the crawl."""
+    def adopt_pace(self, options: FrontierOptions) -> None:
+        """Adopt the crawl's pace."""
         self._considerate = False
         self.options = replace(self.options, delay=options.delay, concurrency=options.concurrency)
 
@@ -196,11 +197,11 @@ class Shard(RedisFrontier):
         queues: Sequence[Sequence[str]] = (),
         over: Sequence[Lease] = (),
     ) -> tuple[list[int], int, list[View]]:
-        """Put numbered links in, which are part of ``total`` that go in together.
+        """Add numbered links, a part of ``total`` that are added together.
 
-        The downloads ``over`` are released first. Return the numbers of the new ones, the sequence
-        number that comes next (none of these has a smaller one than ``clock``), and what
-        :meth:`peek` would.
+        The downloads ``over`` are released first. The links get sequence numbers from ``clock`` on.
+        Return the numbers of the new links, the next sequence number, and the views of
+        :meth:`peek`.
         """
         parts = pack_links(entries, self.options.dynamic_depth)
         args = [parts, again, False, [lease.id for lease in over]]
@@ -228,7 +229,7 @@ class Shard(RedisFrontier):
         return micros(self.options.poll)
 
     async def peek(self, queues: Sequence[Sequence[str]]) -> list[View]:
-        """Look at the best links that can be taken now, for each list of queues."""
+        """Return a view of the best link for each list of queues."""
         return list(
             map(View.of, await self._server.run("peek", [list(map(list, queues)), self._poll]))
         )
@@ -244,14 +245,14 @@ class Shard(RedisFrontier):
         *,
         strict: bool | None = None,
     ) -> tuple[list[Lease], View, list[View]] | None:
-        """Take links of the first of some lists of queues that come before ``bound``.
+        """Take links of the first list of queues that come before ``bound``.
 
-        So many links ``ahead`` may have come in after it, if they are like it. Hosts to ``skip``
-        are passed over whether or not links wait on others. The downloads ``over`` are released
-        first. Return what is left without the hosts to ``skip`` (which tells no time), and what
-        :meth:`peek` would. Unless ``strict`` is ``None``, the links taken are published as an event
-        in the same step; if it is true, ``None`` and nothing taken where there are events to read
-        first.
+        Up to ``ahead`` links beyond it may follow if they differ from it only in number. Hosts to
+        ``skip`` are skipped even if no links wait on others. The downloads ``over`` are released
+        first. Return the leases, a view without the hosts to ``skip`` (and without its wait), and
+        the views of :meth:`peek`. Unless ``strict`` is ``None``, the links are published as an
+        event in the same step. If it is true and there are unread events, nothing is taken, and
+        the result is ``None``.
         """
         log = (None, None, None) if strict is None else self._log.publication(strict=strict)
         args = self._take_args(limit, queues[0], over, skip, log)
@@ -271,9 +272,9 @@ class Shard(RedisFrontier):
         return bool(await self._server.run("others_wait", [list(domains)]))
 
     async def shed(self, surplus: int, worst: float | None) -> tuple[int, float | None]:
-        """Drop links of the worst groups, whose values are no larger than ``worst`` (if given).
+        """Drop ``surplus`` links of the worst groups, with values up to ``worst`` if given.
 
-        Return how many, and the value of the worst group that is left.
+        Return how many, and the value of the worst remaining group.
         """
         bound = False if worst is None else repr(worst)
         dropped, *left = await self._server.run("shed", [surplus, bound], once=True)
@@ -282,24 +283,24 @@ class Shard(RedisFrontier):
     async def counted(
         self, queues: Sequence[str], seed_keys: Sequence[str] = ()
     ) -> tuple[Counts, bytes]:
-        """Return the counts, and what is another after anything was put in or taken out."""
+        """Return the counts, and a token that changes with every addition or take."""
         return await self._counted(queues, seed_keys)
 
     # -- events
-    async def has_news(self, seconds: float) -> bool:
+    async def has_unread(self, seconds: float) -> bool:
         """Whether there are events that this worker has not read.
 
-        Not if it had read all so many seconds ago.
+        False without asking if none was unread in the last ``seconds``.
         """
         if time.monotonic() - self._log.caught_up < seconds:
             return False
         return bool(await self._log.unread())
 
     async def tell(self, entries: Sequence[Entry], *, strict: bool) -> None:
-        """Publish that links were taken; with ``strict`` this worker need not read it."""
+        """Publish taken links; with ``strict`` this worker does not read the event."""
         await self._log.tell(entries, strict=strict)
 
     # -- mirrors
     async def note_asked(self, paths: Sequence[Sequence[str]]) -> None:
-        """Note origins and paths that are being asked for, of links in other shards."""
+        """Record origins and paths that links of other shards are fetching."""
         await self._server.run("note_asked", [list(map(list, paths))])

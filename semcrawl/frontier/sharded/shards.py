@@ -1,4 +1,4 @@
-"""The shards of a crawl, and which of them has what."""
+"""The shards of a crawl, and the choice of the shard in charge."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ R = TypeVar("R")
 
 
 def number_of(name: str, shards: int) -> int:
-    """Return which of so many shards has a host, or what else has a name."""
+    """Return the number of the shard in charge of a host or another name."""
     return crc32(name.encode("utf-8", "surrogatepass")) % shards
 
 
 class Shards(Sequence[Shard]):
-    """All shards of a crawl, in their order.
+    """All shards of a crawl, in order.
 
-    ``written`` is called with a shard after something was changed in it that may change which of
-    its links comes first, or is ready, or whether any waits; ``freed`` after what leaves alone
-    whether any waits.
+    ``written`` is called with a shard after changes to its links; ``freed`` after changes that may
+    only make waiting links ready.
     """
 
     def __init__(
@@ -43,7 +42,7 @@ class Shards(Sequence[Shard]):
         return len(self._shards)
 
     def __iter__(self) -> Iterator[Shard]:
-        """Return all in turn."""
+        """Iterate over the shards."""
         return iter(self._shards)
 
     def __getitem__(self, index: Any) -> Any:
@@ -52,15 +51,15 @@ class Shards(Sequence[Shard]):
 
     @property
     def home(self) -> Shard:
-        """Return the shard of what belongs to no host: seeds, events, learned state."""
+        """The shard of everything that belongs to no host: seeds, events, learned state."""
         return self._shards[0]
 
     def of(self, name: str) -> Shard:
-        """Return the shard of a host, or of what else has a name."""
+        """Return the shard in charge of a host or another name."""
         return self._shards[number_of(name, len(self._shards))]
 
     async def change(self, name: str, call: Callable[[Shard], Awaitable[R]]) -> R:
-        """Have the shard of a host do what may change which of its links can be taken now."""
+        """Call the shard of a host, which may make links ready."""
         shard = self.of(name)
         try:
             return await call(shard)
@@ -74,7 +73,7 @@ class Shards(Sequence[Shard]):
     def parted(
         self, items: Iterable[T], shard: Callable[[T], Shard]
     ) -> list[tuple[Shard, list[T]]]:
-        """Part items by shard, each with its own ones, in their order."""
+        """Group items by shard, in order."""
         parts: defaultdict[int, list[T]] = defaultdict(list)
         found: dict[int, Shard] = {}
         for item in items:
@@ -84,11 +83,11 @@ class Shards(Sequence[Shard]):
         return [(found[name], part) for name, part in parts.items()]
 
     def by_lease(self, leases: Iterable[Lease]) -> list[tuple[Shard, list[Lease]]]:
-        """Part leases by shard."""
+        """Group leases by shard."""
         return self.parted(leases, self.of_lease)
 
     async def each(self, call: Callable[[Shard], Coroutine[Any, Any, R]]) -> list[R]:
-        """Call all shards side by side; return their answers in order."""
+        """Call all shards concurrently; return their answers in order."""
         return await together([call(shard) for shard in self._shards])
 
 
@@ -100,7 +99,7 @@ class ShardedPart:
 
 
 async def together(calls: Sequence[Awaitable[R]]) -> list[R]:
-    """Await calls side by side, all of them to their end; raise the first error of one."""
+    """Await all calls concurrently to their end; raise the first error."""
     if len(calls) == 1:
         return [await calls[0]]
     results = await asyncio.gather(*calls, return_exceptions=True)
