@@ -12,6 +12,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
 from semcrawl.crawl.session import CrawlSession
+from semcrawl.crawl.spider import session_of
 from semcrawl.errors import FrontierError
 from semcrawl.frontier.contract import QUEUES
 from semcrawl.items import FetchOutcome
@@ -46,8 +47,7 @@ class Progress:
 
     def spider_opened(self) -> None:
         """Start the display."""
-        session: CrawlSession | None = getattr(self.crawler.spider, "session", None)
-        if session is not None:
+        if (session := session_of(self.crawler)) is not None:
             self._task = asyncio.ensure_future(self._show(session))
 
     async def spider_closed(self) -> None:

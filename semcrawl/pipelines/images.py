@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.lost import ItemNotWritten
-from semcrawl.crawl.session import CrawlSession
+from semcrawl.crawl.spider import session_of
 from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.images.domainrows import ScoredDomain, write_domain_scores, write_page_scores
 from semcrawl.images.imagegraph import IMAGES_FILE, write_graph
@@ -120,9 +120,7 @@ class ImagesPipeline:
 
     def _write_scores(self, engine: Engine) -> None:
         """Write the strategy's scores of domains and pages, if it has any."""
-        session: CrawlSession | None = getattr(
-            self._crawler and self._crawler.spider, "session", None
-        )
+        session = session_of(self._crawler) if self._crawler is not None else None
         strategy = session.intake.strategy if session is not None else None
         if isinstance(strategy, DomainScore):
             write_domain_scores(engine, _scored(strategy))

@@ -12,6 +12,7 @@ from lxml import etree
 
 from semcrawl.rdf.terms import RDF
 from semcrawl.sources.listedlinks import NEXT, DataList, LinkCollector
+from semcrawl.web.htmltree import xml_tree
 
 _OAI = "{http://www.openarchives.org/OAI/2.0/}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
@@ -29,19 +30,13 @@ def is_oaipmh(head: bytes) -> bool:
 def oaipmh_links(body: bytes, url: str, into: LinkCollector) -> DataList:
     """Read an answer: further requests, addresses in its records, their RDF."""
     found = into.found
-    parser = etree.XMLParser(
-        resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, recover=True
-    )
     try:
-        root = etree.fromstring(body, parser)
-    except (etree.XMLSyntaxError, ValueError) as error:
-        found.faults.append(f"broken XML: {str(error)[:100]}")
+        root = xml_tree(body, recover=True)
+    except ValueError as error:
+        found.faults.append(str(error)[:120])
         return found
-    if root is None or root.tag != f"{_OAI}OAI-PMH":
+    if root.tag != f"{_OAI}OAI-PMH":
         found.faults.append("it is not OAI-PMH")
-        return found
-    if root.getroottree().docinfo.doctype:
-        found.faults.append("it declares a document type (DOCTYPE) and is not read")
         return found
     base = url.partition("?")[0]
     for refusal in root.iterfind(f"{_OAI}error"):

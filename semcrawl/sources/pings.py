@@ -8,7 +8,7 @@ from __future__ import annotations
 import xmlrpc.client
 from urllib.parse import parse_qs
 
-from lxml import etree
+from semcrawl.web.htmltree import xml_tree
 
 #: method → index of its first address
 _METHODS = {"weblogUpdates.ping": 1, "weblogUpdates.extendedPing": 1}
@@ -25,14 +25,11 @@ def read_call(body: bytes) -> list[str]:
 
     Raises ``ValueError`` for anything else. Resolves no entities and reads no DTD.
     """
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
-    )
     try:
-        root = etree.fromstring(body, parser)
-    except (etree.XMLSyntaxError, ValueError) as error:
-        raise ValueError(f"it is not XML: {str(error)[:200]}") from None
-    if root is None or root.tag != "methodCall" or root.getroottree().docinfo.doctype:
+        root = xml_tree(body)
+    except ValueError as error:
+        raise ValueError(f"it is not an XML-RPC call: {error}") from None
+    if root.tag != "methodCall":
         raise ValueError("it is not an XML-RPC call")
     method = (root.findtext("methodName") or "").strip()
     if method not in _METHODS:

@@ -11,6 +11,7 @@ from urllib.parse import quote, urljoin
 from lxml import etree
 
 from semcrawl.sources.seedlists import Seed, plain
+from semcrawl.web.htmltree import xml_tree
 
 _NAMESPACE = "{http://a9.com/-/spec/opensearch/1.1/}"
 #: readable media types of results, the best first
@@ -117,15 +118,10 @@ def _read_feed(body: bytes) -> Iterator[Seed]:
 
 
 def _parsed(body: bytes) -> etree._Element | None:
-    """Parse XML without entities; ``None`` for anything else."""
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
-    )
     try:
-        root = etree.fromstring(body, parser)
-    except (etree.XMLSyntaxError, ValueError):
+        return xml_tree(body)
+    except ValueError:
         return None
-    return None if root is None or root.getroottree().docinfo.doctype else root
 
 
 def _number(text: str | None) -> int:

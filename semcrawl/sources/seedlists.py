@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lxml import etree
-
 from semcrawl.sources.endpointsteps import SEED_PREFIX
 from semcrawl.web.charsets import text_of
+from semcrawl.web.htmltree import xml_tree
 
 #: an address anywhere in a line of plain text
 _ADDRESS = re.compile(r"(?:sparql\+)?https?://[^\s<>\"']+", re.IGNORECASE)
@@ -118,16 +117,8 @@ def plain(text: Any) -> str:
 
 def _read_opml(body: bytes) -> Iterator[Seed]:
     """Read OPML: feeds and pages of its outlines."""
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, recover=True, huge_tree=False
-    )
-    try:
-        root = etree.fromstring(body, parser)
-    except (etree.XMLSyntaxError, ValueError) as error:
-        raise ValueError(f"it is not XML: {error}") from None
-    if root is not None and root.getroottree().docinfo.doctype:
-        raise ValueError("it is XML with a DOCTYPE, which is not read")
-    if root is None or str(root.tag).lower() != "opml":
+    root = xml_tree(body, recover=True)
+    if str(root.tag).lower() != "opml":
         raise ValueError("it is XML, but not OPML")
     for outline in root.iter("outline"):
         title = plain(outline.get("title") or outline.get("text"))

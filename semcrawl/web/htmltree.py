@@ -1,4 +1,4 @@
-"""Corrects the trees that libxml2 builds of HTML pages."""
+"""Corrects the trees that libxml2 builds of HTML pages; parses XML of strangers safely."""
 
 from __future__ import annotations
 
@@ -29,3 +29,22 @@ def is_empty(error: Exception) -> bool:
         etree.ErrorTypes.ERR_DOCUMENT_EMPTY,
         None,
     )
+
+
+def xml_tree(body: bytes, *, recover: bool = False) -> etree._Element:
+    """Parse XML; no entity is resolved, no DTD read.
+
+    Raises ``ValueError`` for anything else, and for XML that declares a document type.
+    """
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=recover
+    )
+    try:
+        root = etree.fromstring(body, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise ValueError(f"it is not XML: {str(error)[:200]}") from None
+    if root is None:
+        raise ValueError("it is not XML")
+    if root.getroottree().docinfo.doctype:
+        raise ValueError("it declares a document type (DOCTYPE) and is not read")
+    return root
