@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Any, Self
 
 from semcrawl.config.numbers import read_number, read_switch
-from semcrawl.links import Link
+from semcrawl.links import Link, Page
+from semcrawl.relevance.strategy import Strategy
 from semcrawl.topics import about
 
 #: sim(t, topic) of a word, 0 to 1
@@ -96,3 +97,19 @@ class LinkWeights:
                 ("relevance weight", f"0: {reason}, below the threshold {self.options.threshold:g}")
             ]
         return [("relevance weight", f"{best:.2f}: {reason}")]
+
+
+class LinkWeighing(Strategy):
+    """A strategy that goes by the weights of links, and drops those without any if it prunes."""
+
+    weights: LinkWeights
+
+    def is_dropped(self, link: Link) -> bool:
+        """Whether filter 1 drops a link, or its weight does."""
+        return super().is_dropped(link) or (
+            self.weights.options.prune and not self.weights.of(link)
+        )
+
+    def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
+        """Say what other strategies say, and RW."""
+        return [*super().explain(page, link), *self.weights.explain(link)]

@@ -12,7 +12,7 @@ from semcrawl.config.numbers import read_number
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.linkrank import LinkRank, LinkRankOptions, Node
-from semcrawl.relevance.linkweights import LinkWeights, WeightOptions
+from semcrawl.relevance.linkweights import LinkWeighing, LinkWeights, WeightOptions
 from semcrawl.relevance.strategy import (
     RuleOptions,
     Strategy,
@@ -137,7 +137,7 @@ class PageRank(Strategy):
         load_rank(self.name, state, self.graph)
 
 
-class IPageRank(PageRank):
+class IPageRank(LinkWeighing, PageRank):
     """PageRank whose pages divide their rank by the relevance weights of their links.
 
     IPR(A) = (1−d) + d·Σ IPR(T)·RW(T→A) / Σ RW(T→k) over the links k of T (sources.md S).
@@ -166,16 +166,6 @@ class IPageRank(PageRank):
     def weight(self, link: Link) -> float:
         """Return RW of the link."""
         return self.weights.of(link)
-
-    def is_dropped(self, link: Link) -> bool:
-        """Whether filter 1 drops a link, or pruning does."""
-        if super().is_dropped(link):
-            return True
-        return self.weights.options.prune and not self.weights.of(link)
-
-    def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
-        """Return rows of reasons, those for RW among them."""
-        return [*super().explain(page, link), *self.weights.explain(link)]
 
 
 def dump_rank(strategy: str, graph: LinkRank) -> bytes:

@@ -9,15 +9,15 @@ from typing import Any, Self
 
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
-from semcrawl.relevance.linkweights import LinkWeights, WeightOptions
-from semcrawl.relevance.strategy import RuleOptions, Strategy, reading_state
+from semcrawl.relevance.linkweights import LinkWeighing, LinkWeights, WeightOptions
+from semcrawl.relevance.strategy import RuleOptions, reading_state
 
 #: most waiting links whose weight is remembered; the oldest are forgotten
 _REMEMBERED = 200_000
 _SEEDS, _LINKS = "seeds", "links"
 
 
-class RelevanceWeighting(Strategy):
+class RelevanceWeighting(LinkWeighing):
     """First the link with the largest RW, equal ones first in, first out; seeds come before links.
 
     RW(url) = max over t in M(url) of sim(t, topic) if that is ≥ c, else 0 (S). **Reading**: M(url)
@@ -41,12 +41,6 @@ class RelevanceWeighting(Strategy):
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read the settings of :class:`RuleOptions` and :class:`WeightOptions`, and the topic."""
         return cls(RuleOptions.from_settings(settings), LinkWeights.from_settings(settings))
-
-    def is_dropped(self, link: Link) -> bool:
-        """Whether filter 1 drops a link, or pruning does."""
-        if super().is_dropped(link):
-            return True
-        return self.weights.options.prune and not self.weights.of(link)
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
         """Put seeds before links, which are ordered by weight, the largest first."""
@@ -86,10 +80,6 @@ class RelevanceWeighting(Strategy):
         """Return the negated weights of links found again with better words."""
         moved, self._moved = self._moved, {}
         return {url: -weight for url, weight in moved.items()}
-
-    def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
-        """Return rows of reasons, those for RW among them."""
-        return [*super().explain(page, link), *self.weights.explain(link)]
 
     def dump_state(self) -> bytes:
         """Return the weights of the waiting links."""
