@@ -167,27 +167,19 @@ def why_nothing(database: str) -> str:
     return f"nothing could be fetched{': ' if reason else ''}{reason.rstrip('.')}"
 
 
-def tried_anything(summary: Summary) -> bool:
-    """Whether there was a request, or would have been if a robots.txt had not failed."""
-    return bool(summary.requests or any(host.errors for host in summary.hosts.values()))
+#: how outcomes of addresses begin that were fetched, of use or not
+_HAD = (
+    "fetched-", "filtered", "not-modified", "sitemap-unchanged", "duplicate", "too-large",
+    "parse-error", "off-topic",
+)  # fmt: skip
 
 
-def anything_fetched(summary: Summary) -> bool:
-    """Whether anything but robots.txt files and contexts was fetched, useful or not."""
-    had = (
-        "fetched-",
-        "filtered",
-        "not-modified",
-        "sitemap-unchanged",
-        "duplicate",
-        "too-large",
-        "parse-error",
-        "off-topic",
-    )
-    return any(
-        name.startswith(tuple(had)) and name not in ("fetched-robots", "fetched-context")
-        for name in summary.outcomes
-    )
+def all_in_vain(summary: Summary) -> bool:
+    """Whether there were requests, and nothing but robots.txt files and contexts was fetched."""
+    if not (summary.requests or any(host.errors for host in summary.hosts.values())):
+        return False
+    aside = ("fetched-robots", "fetched-context")
+    return not any(n.startswith(_HAD) and n not in aside for n in summary.outcomes)
 
 
 def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -> None:

@@ -16,11 +16,10 @@ from semcrawl.cli.harvestoptions import add_harvest_options, take_harvest_option
 from semcrawl.cli.harvestreport import (
     SUMMARY_FILE,
     RunFigures,
-    anything_fetched,
+    all_in_vain,
     count_records,
     show_summary,
     shown_database,
-    tried_anything,
     why_nothing,
     write_summary,
 )
@@ -213,7 +212,7 @@ class Command(OneLineErrors):
             self.exitcode = 1
         elif result.lost or result.failed:
             self.exitcode = 1
-        elif tried_anything(summary) and not anything_fetched(summary):
+        elif all_in_vain(summary):
             complain(why_nothing(database))
             self.exitcode = 1
         elif not (self._seeds or opts.join or summary.outcomes or run.waiting != 0):

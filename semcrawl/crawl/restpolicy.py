@@ -108,9 +108,5 @@ def rest_policy(name: RestPolicyName, rest: float, strategy: Relevance) -> RestP
     """Make a policy; every page has PageRank 1 unless the strategy knows better."""
     if name is RestPolicyName.EVEN:
         return EvenRests(rest)
-    weighs = strategy.importance if isinstance(strategy, Weighing) else _mean
+    weighs = strategy.importance if isinstance(strategy, Weighing) else lambda _: 1.0
     return PageRankRests(rest, weighs)
-
-
-def _mean(url: str) -> float:
-    return 1.0

@@ -43,10 +43,8 @@ class DemoServer(LoopbackServer):
         self._answered = 0
         self._progress = threading.Condition()
 
-    @property
-    def proxy_url(self) -> str:
-        """The address to set ``http_proxy`` to."""
-        return self.address
+    #: the address to set ``http_proxy`` to
+    proxy_url = LoopbackServer.address
 
     def wait_until_answered(self, count: int, timeout: float) -> bool:
         """Wait from another thread until ``count`` requests have ended, ``timeout`` s at most.

@@ -241,12 +241,6 @@ class Encoding:
     evidence: str
 
 
-def charset_of(content_type: str | None) -> str:
-    """Return the ``charset`` parameter of a Content-Type header, or an empty string."""
-    found = _CHARSET.search(content_type or "")
-    return found[1] if found else ""
-
-
 def find_encoding(body: bytes, content_type: str | None = None) -> Encoding:
     """Return the encoding of ``body``. Its first kilobytes suffice; all of it is safer."""
     for mark, name in _BOMS:
@@ -266,7 +260,8 @@ def find_encoding(body: bytes, content_type: str | None = None) -> Encoding:
             return Encoding(name, 0, "XML declaration")
     if is_utf8(body):
         return Encoding("utf-8", 0, "valid UTF-8")
-    name = charset_of(content_type).lower()
+    labelled = _CHARSET.search(content_type or "")
+    name = labelled[1].lower() if labelled else ""
     if name and is_text_encoding(name) and name not in ("utf-8", "utf8", "us-ascii", "ascii"):
         return Encoding(name, 0, "header")
     return Encoding("cp1252", 0, "not UTF-8")

@@ -79,11 +79,6 @@ def line_ends(lines: bytes) -> Places:
     return np.flatnonzero(np.frombuffer(lines, np.uint8) == _LINE_END)
 
 
-def count_lines(lines: bytes) -> int:
-    """Return the number of lines."""
-    return int(np.count_nonzero(np.frombuffer(lines, np.uint8) == _LINE_END))
-
-
 def lines_with_graphs(lines: bytes) -> tuple[Places, npt.NDArray[np.bool_]]:
     """Return the ends of N-Quads lines, and which of the lines have a graph name.
 

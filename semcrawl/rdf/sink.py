@@ -18,7 +18,6 @@ from semcrawl.rdf.quadlines import (
     BlankNodeNames,
     LineEdit,
     blank_nodes,
-    count_lines,
     label_starts,
     line_ends,
     lines_with_graphs,
@@ -180,7 +179,7 @@ class QuadSink:
             lines = self._rename(lines)
             edit = LineEdit(lines)
         if self.has_graphs and self.all_named:
-            self.quads += count_lines(lines)
+            self.quads += lines.count(b"\n")
         elif self.has_graphs:
             ends, named = lines_with_graphs(lines)
             self.quads += len(ends)

@@ -130,11 +130,25 @@ class PageRank(Strategy):
 
     def dump_state(self) -> bytes:
         """Return the graph with its ranks."""
-        return dump_rank(self.name, self.graph)
+        nodes, sources = list(self.graph.nodes.values()), self.graph.sources
+        numbers = {node: number for number, node in enumerate(nodes)}
+        links = [(to, weight) for node in sources for to, weight in node.links.items()]
+        return pack_state(
+            self.name,
+            [node.url for node in nodes],
+            array("d", [node.value for node in nodes]).tobytes(),
+            array("d", [node.residual for node in nodes]).tobytes(),
+            bytes(node.waiting for node in nodes),
+            [[numbers[node], len(node.links), node.total] for node in sources],
+            array("Q", [numbers[to] for to, _ in links]).tobytes(),
+            array("d", [weight for _, weight in links]).tobytes(),
+        )
 
     def load_state(self, state: bytes) -> None:
         """Go on with a graph."""
-        load_rank(self.name, state, self.graph)
+        with reading_state(self.name):
+            nodes, sources = _read(*unpack_state(self.name, state))
+        self.graph.take_over(nodes, sources)
 
 
 class IPageRank(LinkWeighing, PageRank):
@@ -166,30 +180,6 @@ class IPageRank(LinkWeighing, PageRank):
     def weight(self, link: Link) -> float:
         """Return RW of the link."""
         return self.weights.of(link)
-
-
-def dump_rank(strategy: str, graph: LinkRank) -> bytes:
-    """Return a graph as bytes that :func:`load_rank` reads."""
-    nodes = list(graph.nodes.values())
-    numbers = {node: number for number, node in enumerate(nodes)}
-    links = [(node, to, weight) for node in graph.sources for to, weight in node.links.items()]
-    return pack_state(
-        strategy,
-        [node.url for node in nodes],
-        array("d", [node.value for node in nodes]).tobytes(),
-        array("d", [node.residual for node in nodes]).tobytes(),
-        bytes(node.waiting for node in nodes),
-        [[numbers[node], len(node.links), node.total] for node in graph.sources],
-        array("Q", [numbers[to] for _, to, _ in links]).tobytes(),
-        array("d", [weight for _, _, weight in links]).tobytes(),
-    )
-
-
-def load_rank(strategy: str, state: bytes, graph: LinkRank) -> None:
-    """Fill an empty graph; raise ``UsageError`` for what :func:`dump_rank` did not write."""
-    with reading_state(strategy):
-        nodes, sources = _read(*unpack_state(strategy, state))
-    graph.take_over(nodes, sources)
 
 
 def _read(

@@ -112,7 +112,10 @@ class Strategy:
             return Ranked(link, Label.N, None)
         label, rules = self.label(page, link)
         if label is Label.N and not seed:
-            return self._rank_unlikely(link)
+            if not self.options.keep_unlikely:
+                return Ranked(link, Label.N, None)
+            self.set_value(UNLIKELY, -1e9)
+            return Ranked(link, Label.N, UNLIKELY)
         group, key = self.group(page, link, label)
         return Ranked(link, label, group, key, rules)
 
@@ -126,13 +129,6 @@ class Strategy:
         """Whether the extension is that of a wanted media type."""
         wanted = self.options.target_extensions
         return bool(wanted) and extension_of(path_of(link.url)) in wanted
-
-    def _rank_unlikely(self, link: Link) -> Ranked:
-        """Keep or drop a link labelled N."""
-        if not self.options.keep_unlikely:
-            return Ranked(link, Label.N, None)
-        self.set_value(UNLIKELY, float("-1e9"))
-        return Ranked(link, Label.N, UNLIKELY)
 
     def label(self, page: Page, link: Link) -> tuple[Label, tuple[str, ...]]:
         """Return the label of a link and the rules that hold."""

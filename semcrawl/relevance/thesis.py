@@ -139,18 +139,14 @@ class RulesParents(Strategy):
         """Add the parent of a document that turned out to be RDF to C_HR(t) (T.5, step 3b)."""
         if not outcome.wanted or outcome.parent is None:
             return
-        if self._parents.add(outcome.parent) and self.options.promote_waiting:
-            self._promote(outcome.parent)
+        is_new, shape = self._parents.add(outcome.parent), shape_of(outcome.parent)
+        if is_new and shape is not None and self.options.promote_waiting:
+            # even if this worker knows no such group: another may have links in it
+            self.set_value(_shape_group(shape), _HR)
 
     def worth_telling(self, outcome: Outcome) -> bool:
         """Whether the outcome makes its parent a parent of RDF."""
         return outcome.wanted
-
-    def _promote(self, parent: str) -> None:
-        shape = shape_of(parent)
-        if shape is not None:
-            # even if this worker knows no such group: another may have links in it
-            self.set_value(_shape_group(shape), _HR)
 
     def dump_state(self) -> bytes:
         """Return the known parents and the groups' values."""

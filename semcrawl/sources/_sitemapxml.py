@@ -138,7 +138,10 @@ class _Target:
         self._depth += 1
         name = tag.rpartition("}")[2]
         if self._depth == 1:
-            self._set_form(name)
+            is_feed = name in _FEEDS and self._expected
+            self._found.form = _SITEMAPS.get(name, "feed" if is_feed else "")
+            if not self._found.form:
+                raise StopReading
         elif self._depth > _DEEPEST:
             self._found.faults.append("its elements are nested too deep")
             raise StopReading
@@ -176,11 +179,6 @@ class _Target:
 
     def close(self) -> None:
         """End the file."""
-
-    def _set_form(self, name: str) -> None:
-        self._found.form = _SITEMAPS.get(name, "feed" if name in _FEEDS and self._expected else "")
-        if not self._found.form:
-            raise StopReading
 
     def _add_link(self, href: str, attributes: Any) -> None:
         """Add an ``xhtml:link`` of a page, or a ``link`` of Atom."""

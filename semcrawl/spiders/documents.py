@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -245,12 +245,6 @@ class BodyReader:
                 contexts=contexts,
             )
 
-        return await self._with_contexts(read, attempt, response)
-
-    async def _with_contexts(
-        self, read: Callable[..., Awaitable[Reading]], attempt: Attempt, response: Response
-    ) -> Reading:
-        """Call ``read``; if JSON-LD contexts are missing, fetch them and call it again."""
         reading = await read()
         if not reading.contexts_needed:
             return reading

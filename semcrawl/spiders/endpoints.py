@@ -250,13 +250,10 @@ class EndpointReader:
         if following.notes:
             notes = dict.fromkeys(filter(None, [record.errors, *following.notes]))
             record.errors = "; ".join(notes)[:MAX_TEXT]
-            self._log_notes(step, following)
-
-    def _log_notes(self, step: Step, following: Following) -> None:
-        lines = self._lines[step.endpoint] = self._lines.get(step.endpoint, 0) + 1
-        if lines <= _MOST_LINES:
-            log = self.logger.error if following.lost else self.logger.info
-            log("the endpoint %s: %s", step.endpoint, "; ".join(following.notes))
+            lines = self._lines[step.endpoint] = self._lines.get(step.endpoint, 0) + 1
+            if lines <= _MOST_LINES:
+                log = self.logger.error if following.lost else self.logger.info
+                log("the endpoint %s: %s", step.endpoint, "; ".join(following.notes))
 
     def _count(self, name: str, number: int = 1) -> None:
         if self.stats is not None:

@@ -24,10 +24,6 @@ STOPPED = "the check was stopped"
 NEAR = 0.4
 
 
-def _none() -> Iterable[bytes]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Document:
     """The content of one address."""
@@ -42,7 +38,7 @@ class Document:
     language: str = ""
     #: returns the statements of an RDF document, or those embedded in a page, as N-Quads, in pieces
     #: of whole lines. Pieces of a megabyte are fastest. May be called repeatedly
-    statements: Callable[[], Iterable[bytes]] = _none
+    statements: Callable[[], Iterable[bytes]] = tuple
     #: bytes of a page; empty for RDF
     markup: bytes = b""
 

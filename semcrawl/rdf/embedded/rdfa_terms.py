@@ -117,7 +117,8 @@ class Names:
         if not colon or rest.startswith("//"):
             return None
         if prefix == "_":
-            return "_:" + blank_label(rest)
+            # characters that no label of N-Triples may have become their code points
+            return "_:e" + re.sub(r"[^A-Za-z0-9-]", lambda m: f"_{ord(m[0]):x}_", rest)
         if not prefix:
             return iri_term(XHV + rest)
         namespace = self.prefixes.get(prefix.lower())
@@ -152,11 +153,6 @@ class Names:
 def has_scheme(iri: str) -> bool:
     """Whether an IRI is absolute."""
     return _SCHEME.match(iri) is not None
-
-
-def blank_label(text: str) -> str:
-    """Return a valid N-Triples label; other characters become their code points."""
-    return "e" + re.sub(r"[^A-Za-z0-9-]", lambda m: f"_{ord(m[0]):x}_", text)
 
 
 def declared_prefixes(text: str) -> dict[str, str]:
