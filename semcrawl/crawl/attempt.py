@@ -30,6 +30,8 @@ TURN = "semcrawl_turn"
 LEAVES = "semcrawl_leaves"
 #: coroutine function that the download handler awaits with the server's IP address
 AT_ADDRESS = "semcrawl_at_address"
+#: seconds for the first answer of a server that never answered
+FIRST_ANSWER = "semcrawl_first_answer"
 #: set by the content-type filter when it stopped the download
 FILTERED = "semcrawl_filtered"
 #: set when the response was to be written to a WARC file and could not be

@@ -11,6 +11,7 @@ from math import inf
 from typing import Any
 
 from semcrawl.crawl.restpolicy import RestPolicyName
+from semcrawl.frontier.contract import Rest
 from semcrawl.terminal.messages import amount
 
 #: seconds within which several refusals (429) of a host count as one
@@ -232,6 +233,14 @@ class GivenUp:
             "since": round(self.since, 3),
             "links": self.links,
         }
+
+
+def told_of_rest(host: str, rest: Rest) -> str:
+    """Say what becomes of the links of a host that is down."""
+    what = WORDS[Sign(rest.why)]
+    if rest.over:
+        return f"{host} {what} since {rest.down_for:.0f} s: its links are set aside"
+    return f"{host} {what}: its links wait"
 
 
 def given_up_lines(hosts: Sequence[GivenUp]) -> Iterator[str]:

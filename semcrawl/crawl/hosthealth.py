@@ -22,6 +22,7 @@ from semcrawl.crawl.healthsigns import (
     HealthOptions,
     Outage,
     Sign,
+    told_of_rest,
 )
 from semcrawl.crawl.intake import Intake
 from semcrawl.crawl.listgroups import check_link
@@ -37,8 +38,8 @@ logger = logging.getLogger(__name__)
 _FEWEST_FAILURES = 2
 #: dead hosts after which hosts that have given nothing come last
 _FOUND_DEAD = 2
-#: seconds after which a request counts as slow
-_SLOW = 5.0
+#: seconds from which a request counts as slow
+LONG = 5.0
 #: status that does not end a host's rest, by the reason of the rest
 _NO_RECOVERY = {Sign.BLOCKING: HTTPStatus.FORBIDDEN, Sign.REFUSING: HTTPStatus.TOO_MANY_REQUESTS}
 
@@ -142,7 +143,7 @@ class HostHealth:
             return await self._let_rest(url, Sign.SILENT, "", 0.0) if host == netloc_of(url) else []
         if host in self._down or host in self._probes:
             return await self._let_rest(url, Sign.SILENT, "", took=took)
-        if sign is Sign.SILENT or (took > _SLOW and not known):
+        if sign is Sign.SILENT or (took >= LONG and not known):
             return await self._let_rest(url, Sign.SILENT, queue, took=took)
         now = self._clock()
         if (away := self._servers.get(server)) is not None:
@@ -237,6 +238,15 @@ class HostHealth:
             self._dead.add(host)
             await self._outages.note_dead()
 
+    def has_answered(self, url: str) -> bool:
+        """Whether the server of an address ever answered this process."""
+        return self._counts.has_answered(origin_of(url))
+
+    def is_in_doubt(self, lease: Lease) -> bool:
+        """Whether a link was the first to find that its host, which gave nothing yet, is down."""
+        host = lease.entry.host
+        return host in self._down and host not in self._known and not lease.probe
+
     def gave_something(self, host: str) -> bool:
         """Whether a host has given anything, as far as this process knows."""
         return host in self._known
@@ -278,14 +288,14 @@ class HostHealth:
         whether the host or its links are at fault. A probe that ``took`` long lengthens the rest.
         """
         options, host = self._options, self._intake.host_key(url)
-        limits = (options.patience, options.untried_patience)
-        long, short = limits if patience is None else (patience, patience)
+        # (one that gave nothing yet is asked once more, when its time is over)
+        lost = 2 * took if host in self._known else max(2 * took, options.untried_patience)
         rest = await self._outages.falter(
             host,
             sign,
-            step=self._rests.step(url) + (2 * took if took > _SLOW else 0.0),
-            patience=long,
-            untried_patience=short,
+            step=self._rests.step(url) + (lost if took >= LONG else 0.0),
+            patience=options.patience if patience is None else patience,
+            untried_patience=options.untried_patience if patience is None else patience,
         )
         is_new = host not in self._down
         self._down[host] = rest
@@ -295,7 +305,7 @@ class HostHealth:
         elif host in self._probes and rest.down_for > 0:
             await self._acquit_links(host, rest)
         if rest.good and (is_new or rest.over):
-            self._log_rest(host, rest)
+            logger.warning(told_of_rest(host, rest))
         if not rest.over:
             return []
         links = await self._outages.set_aside(host)
@@ -311,15 +321,6 @@ class HostHealth:
         refused = self._forbidden.pop(host, ())
         if rest.why == Sign.BLOCKING and refused:
             await self._intake.frontier.add_again(refused)
-
-    def _log_rest(self, host: str, rest: Rest) -> None:
-        if rest.over:
-            logger.warning(
-                "%s %s since %d s: its links are set aside", host, WORDS[Sign(rest.why)],
-                rest.down_for,
-            )  # fmt: skip
-        else:
-            logger.warning("%s %s: its links wait", host, WORDS[Sign(rest.why)])
 
     async def _recover(self, url: str, good: str) -> None:
         """End the rest of a host that answered; shorten its next one."""

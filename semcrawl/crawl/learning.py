@@ -17,7 +17,7 @@ from semcrawl.frontier.contract import FRONT, QUEUES, CrawlEvent, Entry, Frontie
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Relevance
-from semcrawl.relevance.contract import Rekeying, Selective, Synchronised
+from semcrawl.relevance.contract import Rekeying, Returning, Selective, Synchronised
 from semcrawl.relevance.wire import decode_event, encode_event
 
 logger = logging.getLogger(__name__)
@@ -201,6 +201,8 @@ class SharedLearning:
         The other workers notice when it is taken.
         """
         self._in_flight.pop(original_url(entry), None)
+        if not self.synchronised and isinstance(self.strategy, Returning) and is_judged(entry):
+            self.strategy.returned(original_url(entry))
 
     def _learn_event(self, event: bytes, queue: str, *, mine: bool) -> None:
         outcome = self._own_outcome(event) if mine else None

@@ -243,14 +243,18 @@ class Connector(aiohttp.TCPConnector):
 
 
 @contextmanager
-def scrapys_exceptions(request: Request, seconds: float) -> Iterator[None]:
+def scrapys_exceptions(request: Request, seconds: float, first: float = 0.0) -> Iterator[None]:
     """Raise Scrapy's exceptions for downloads instead of aiohttp's.
 
+    ``seconds`` is the time that the request had, ``first`` that for its first byte.
     Raise ``FilesUsedUp`` when this process can open no file for a request.
     """
     try:
         with _files_used_up():
             yield
+    except aiohttp.ServerTimeoutError as error:
+        why = f"{request.url} did not answer within {first:g} seconds."
+        raise DownloadTimeoutError(why) from error
     except TimeoutError as error:
         raise DownloadTimeoutError(
             f"Getting {request.url} took longer than {seconds:g} seconds."

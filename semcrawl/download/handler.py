@@ -28,7 +28,7 @@ from scrapy.utils.ssl import _log_sslobj_debug_info
 from scrapy.utils.url import add_http_if_no_scheme
 from yarl import URL
 
-from semcrawl.crawl.attempt import AT_ADDRESS, LEAVES, ROBOTS
+from semcrawl.crawl.attempt import AT_ADDRESS, FIRST_ANSWER, LEAVES, ROBOTS
 from semcrawl.crawl.failures import TooSlowError
 from semcrawl.crawl.sharedrobots import LONGEST
 from semcrawl.download._connections import (
@@ -71,6 +71,13 @@ class _Answer(aiohttp.ClientResponse):
             self.tls = transport.get_extra_info("ssl_object")
         return await super().start(connection)
 
+    def has_begun(self) -> None:
+        """End the time for the first byte: what has begun may pause."""
+        connection = self.connection
+        if connection is not None and (protocol := connection.protocol) is not None:
+            protocol.read_timeout = None
+            protocol.start_timeout()
+
 
 class AiohttpDownloadHandler(BaseDownloadHandler):
     """Sends each request once, and keeps large bodies on disk.
@@ -108,17 +115,20 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
         seconds = request.meta.get("download_timeout", self._timeout)
         GATE.set(request.meta.get(AT_ADDRESS))
         ON_CONNECTED.set(request.meta.pop(LEAVES, None))
+        first = request.meta.get(FIRST_ANSWER, 0.0)
         began = time.monotonic()
-        with scrapys_exceptions(request, seconds):
+        with scrapys_exceptions(request, seconds, first):
             async with self._session.request(
                 request.method,
                 URL(request.url, encoded=True),
                 data=request.body or None,
                 allow_redirects=False,
-                timeout=_total(seconds),
+                timeout=_timeouts(seconds, first),
                 **_headers_and_proxy(request),
             ) as got:
                 answer = cast("_Answer", got)
+                if first:
+                    answer.has_begun()
                 request.meta["download_latency"] = time.monotonic() - began
                 if self._tells_tls and answer.tls is not None:
                     _log_sslobj_debug_info(answer.tls)
@@ -208,8 +218,11 @@ __getattr__ = former_classes(__name__, {"CountedDownloadHandler": "AiohttpDownlo
 
 
 @lru_cache(maxsize=64)
-def _total(seconds: float) -> aiohttp.ClientTimeout:
-    return aiohttp.ClientTimeout(total=seconds or None)
+def _timeouts(seconds: float, first: float) -> aiohttp.ClientTimeout:
+    """Make aiohttp's: for all of a request, for its connection and for its first byte."""
+    return aiohttp.ClientTimeout(
+        total=seconds or None, sock_connect=first or None, sock_read=first or None
+    )
 
 
 def _headers_and_proxy(request: Request) -> dict[str, Any]:

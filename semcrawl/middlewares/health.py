@@ -15,7 +15,7 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Request, Response
 
-from semcrawl.crawl.attempt import ATTEMPT, ROBOTS, STARTED, lease_of
+from semcrawl.crawl.attempt import ATTEMPT, FIRST_ANSWER, ROBOTS, STARTED, lease_of
 from semcrawl.crawl.failures import (
     FilesUsedUp,
     HeadersTooLargeError,
@@ -24,9 +24,11 @@ from semcrawl.crawl.failures import (
     ProxyAwayError,
     PutBack,
 )
-from semcrawl.crawl.hosthealth import HostHealth
+from semcrawl.crawl.firstanswers import FirstAnswers
+from semcrawl.crawl.hosthealth import LONG, HostHealth
 from semcrawl.crawl.spider import session_of, spider_of
 from semcrawl.frontier.contract import WaitingLink
+from semcrawl.web.hosts import origin_of
 
 #: failures of hosts that do answer: with too large a body or head, or a body that breaks off
 _ANSWERED = (DownloadCancelledError, ResponseDataLossError, HeadersTooLargeError)
@@ -43,6 +45,12 @@ class HostHealthMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
+        settings = crawler.settings
+        self._first_answers = FirstAnswers(
+            settings.getfloat("SEMCRAWL_FIRST_ANSWER_TIMEOUT"),
+            settings.getfloat("DOWNLOAD_TIMEOUT"),
+            settings.getint("CONCURRENT_REQUESTS"),
+        )
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -50,8 +58,14 @@ class HostHealthMiddleware:
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Refuse errands to hosts that rest; put links back whose server rests."""
-        if (health := self._health) is None or ROBOTS in request.meta:
+        """Refuse errands to hosts that rest, put back links; bound the time of first answers."""
+        if (health := self._health) is None:
+            return
+        if self._is_tried(request, health):
+            request.meta.pop(FIRST_ANSWER, None)
+        else:
+            request.meta[FIRST_ANSWER] = self._first_answers.limit(origin_of(request.url))
+        if ROBOTS in request.meta:
             return
         if ATTEMPT not in request.meta:
             if health.rests(request.url):
@@ -64,6 +78,8 @@ class HostHealthMiddleware:
     async def process_response(self, request: Request, response: Response) -> Response:
         """Report a response."""
         if (health := self._health) is not None:
+            if FIRST_ANSWER in request.meta:
+                self._first_answers.answered(origin_of(request.url))
             lease = lease_of(request)
             self._set_aside(await health.answered(request.url, response.status, lease))
         return response
@@ -78,6 +94,8 @@ class HostHealthMiddleware:
             session.lower_concurrency(str(exception))
         if isinstance(exception, IgnoreRequest):
             return
+        if FIRST_ANSWER in request.meta and isinstance(exception, DownloadTimeoutError):
+            self._first_answers.silent(origin_of(request.url))
         lease = lease_of(request)
         if isinstance(exception, _ANSWERED):
             self._set_aside(await health.answered(request.url, _OK, lease))
@@ -99,10 +117,20 @@ class HostHealthMiddleware:
         return session.health if session is not None else None
 
     @staticmethod
+    def _is_tried(request: Request, health: HostHealth) -> bool:
+        """Whether the host gave something, or at least answered where no link is asked for."""
+        if (lease := lease_of(request)) is not None:
+            return health.gave_something(lease.entry.host)
+        return health.has_answered(request.url)
+
+    @staticmethod
     def _took(request: Request, exception: Exception) -> float:
         """Return how long a request that timed out held a slot; 0 for other failures."""
-        is_slow = isinstance(exception, DownloadTimeoutError) and STARTED in request.meta
-        return time.time() - request.meta[STARTED] if is_slow else 0.0
+        if not isinstance(exception, DownloadTimeoutError) or STARTED not in request.meta:
+            return 0.0
+        took: float = time.time() - request.meta[STARTED]
+        # (where the time for a first answer was short, so that others get their turn)
+        return max(took, LONG) if request.meta.get(FIRST_ANSWER) else took
 
     def _set_aside(self, links: list[WaitingLink]) -> None:
         """Record links that were set aside."""

@@ -170,6 +170,18 @@ class Rekeying(Protocol):
 
 
 @runtime_checkable
+class Returning(Protocol):
+    """A strategy that keeps the keys of links right that were taken and went back; optional.
+
+    Only for workers that are not synchronised: others do not hear of it.
+    """
+
+    def returned(self, url: str) -> None:
+        """Note that a link waits again, before anything came of it."""
+        ...
+
+
+@runtime_checkable
 class Citing(Protocol):
     """A strategy that also uses links to known URLs, as votes; optional."""
 

@@ -56,6 +56,12 @@ SEMCRAWL_HOST_PATIENCE = 600.0
 #: The same for a host that never answered, or only by another server: by `http` and not by `https`,
 #: say. (One whose name does not exist is not waited for.)
 SEMCRAWL_UNTRIED_HOST_PATIENCE = 60.0
+#: Seconds in which a host that gave nothing yet must be connected to, and must then answer with its
+#: headers; down to a fifth of them while most such hosts keep silent. 0 = those of
+#: `DOWNLOAD_TIMEOUT`. One that was silent is asked once more, when
+#: `SEMCRAWL_UNTRIED_HOST_PATIENCE` is over, and has the full time then if less than an eighth of
+#: `CONCURRENT_REQUESTS` waits for such hosts.
+SEMCRAWL_FIRST_ANSWER_TIMEOUT = 10.0
 #: Wishes of pages that are obeyed, from `robots` meta tags, `X-Robots-Tag` headers and links:
 #: `nofollow` (no link of the page is followed), `noarchive` (no copy of its data is kept),
 #: `noindex` (the same), `rel-nofollow` (links with `rel=nofollow` are not followed). Empty: none.

@@ -153,7 +153,8 @@ class ResponseReader:
             attempt.failed = outcome in kept or late
             self.session.learn(attempt.outcome(None), self.queue)
             return [record]
-        if attempt.failed:
+        # (others of the hosts that were named beside one that is silent need not be tried first)
+        if attempt.failed or self.session.health.is_in_doubt(attempt.lease):
             self.session.learn(attempt.outcome(None), self.queue)
         return [record]
 

@@ -116,6 +116,14 @@ class WaitingOrder:
                 mine = mine[:head]
             self._fronts[host] = np.concatenate((self._fronts.get(host, _NO_LINKS), mine))
 
+    def rejoin(self, number: int) -> bool:
+        """A link that was taken waits again; return whether it is unsure."""
+        columns = self._table.columns
+        self.front(columns["host"].item(number))  # (leaves it out if it was there)
+        columns["state"][number] = WAITING
+        self.join(np.array([number]))
+        return bool(columns["index"].item(number) < self._options.sure)
+
     def first(self, host: int, most: int) -> tuple[Ids, float]:
         """The first so many links of a host, in no order, as the frontier believes.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import msgpack
@@ -21,6 +22,14 @@ _COUNTS = ("hosts", "clusters", "sections", "subsections")
 STAMP = b"semcrawl-learned-1\n"
 #: largest state that is unpacked, in bytes
 _LARGEST = 1 << 31
+
+
+def read_model(path: str) -> bytes:
+    """Read the state of another crawl from a file; raise ``UsageError`` if that cannot be."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
 
 
 def content_of(memory: CrawlMemory) -> dict[str, Any]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from semcrawl.config.targets import Targets
-from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.learned import expecting
-from semcrawl.relevance.learned._state import content_of, pack, take_over, unpack
+from semcrawl.relevance.learned._state import content_of, pack, read_model, take_over, unpack
 from semcrawl.relevance.learned.aboutness import TopicSigns, options_for
 from semcrawl.relevance.learned.answering import NO_HOST
 from semcrawl.relevance.learned.expecting import evidence
@@ -24,7 +22,7 @@ from semcrawl.relevance.learned.model import Judgement
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.parts import SeedFolders, folder_of
 from semcrawl.relevance.learned.prior import TargetSigns
-from semcrawl.relevance.learned.table import DONE, NONE, Floats
+from semcrawl.relevance.learned.table import DONE, NONE, TAKEN, Floats
 from semcrawl.relevance.rules import relevancy_inside_rdf, relevancy_r
 from semcrawl.topics import Topic, about
 from semcrawl.web.vocabulary import Kind
@@ -79,13 +77,8 @@ class Learned:
         """
         topic = about(settings.get("SEMCRAWL_ABOUT") or "", settings)
         strategy = cls(LearnedOptions.from_settings(settings), topic)
-        path = settings.get("SEMCRAWL_MODEL")
-        if path:
-            try:
-                state = Path(path).read_bytes()
-            except OSError as error:
-                raise UsageError(f"{path}: {error.strerror or error}") from None
-            strategy.load_model(state)
+        if path := settings.get("SEMCRAWL_MODEL"):
+            strategy.load_model(read_model(path))
         return strategy
 
     # -- the contract
@@ -164,6 +157,13 @@ class Learned:
                 self._memory.taken(number)
             elif len(self._early) < _EARLY:
                 self._early.add(url)
+
+    def returned(self, url: str) -> None:
+        """Keep the place of a link right that went back into the frontier."""
+        self._early.discard(url)
+        memory, number = self._memory, self._memory.table.ids.get(url)
+        if number is not None and memory.table.columns["state"].item(number) == TAKEN:
+            memory.pending = max(0, memory.pending - memory.order.rejoin(number))
 
     def values(self) -> Mapping[str, float]:
         """Nothing: all hosts' groups are worth the same, so that the best key goes first.

@@ -1,0 +1,65 @@
+"""How long hosts that never answered are waited for, before they hold slots that others need."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from math import inf
+
+#: share of the concurrency that may wait in full for hosts that were silent once
+_PATIENT = 1 / 8
+#: weight of the latest first answer, or silence, and the share of the time that is left at least
+_WEIGHT, _LEAST = 0.1, 0.2
+
+
+class FirstAnswers:
+    """Bounds the time that a server has for its first answer.
+
+    A server that never answered has ``limit`` seconds (0: no bound), and down to a fifth of them
+    while most such servers keep silent. Asked again it has the full time of downloads, ``full``,
+    once, and a few such servers at a time: ten thousand silent hosts do not hold all slots, and
+    one that is slow alone is heard.
+    """
+
+    def __init__(
+        self,
+        limit: float,
+        full: float,
+        concurrency: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._limit = limit if 0 < limit < (full or inf) else 0.0
+        self._full = full or inf
+        self._most = max(1, int(concurrency * _PATIENT))
+        self._clock = clock
+        #: share of the servers that answered in time, of those that were asked lately
+        self._answering = 1.0
+        #: servers that were silent, and whether they had the full time
+        self._silent: dict[str, bool] = {}
+        #: servers that are waited for in full, and until when
+        self._patient: dict[str, float] = {}
+
+    def limit(self, server: str) -> float:
+        """Return the seconds for the answer of a server that never answered; 0: no bound."""
+        limit = self._limit * max(_LEAST, self._answering)
+        if not limit or self._silent.get(server, True):
+            return limit
+        now = self._clock()
+        if server not in self._patient:
+            self._patient = {each: end for each, end in self._patient.items() if end > now}
+            if len(self._patient) >= self._most:
+                return limit
+            self._patient[server] = now + self._full
+        return 0.0
+
+    def silent(self, server: str) -> None:
+        """Note that a server which never answered did not answer in time."""
+        had = self._patient.pop(server, None) is not None
+        self._silent[server] = had or self._silent.get(server, False)
+        self._answering *= 1 - _WEIGHT
+
+    def answered(self, server: str) -> None:
+        """Note an answer: the server is not asked about any more."""
+        self._patient.pop(server, None)
+        self._silent.pop(server, None)
+        self._answering += _WEIGHT * (1 - self._answering)
