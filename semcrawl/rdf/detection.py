@@ -19,15 +19,15 @@ that are valid UTF-8, the header's charset, Windows-1252.
 from __future__ import annotations
 
 import codecs
-import posixpath
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from semcrawl.rdf import sniffing
 from semcrawl.rdf.syntaxes.escaped import unescaped
 from semcrawl.web.charsets import is_text_encoding, is_utf8, wide_encoding
+from semcrawl.web.urls import path_of
 from semcrawl.web.vocabulary import (
     ARCHIVE_EXTENSIONS,
     HTML_EXTENSIONS,
@@ -82,11 +82,7 @@ def _labelled_html(content_type: str | None, extension: str) -> bool:
 
 def extension_of(url: str) -> str:
     """Return the last extension of the URL's path that names no archive, in lower case."""
-    try:
-        path = urlsplit(url).path
-    except ValueError:
-        return ""
-    name = unquote(posixpath.basename(path)).lower()
+    name = unquote(path_of(url).rpartition("/")[2]).lower()
     while "." in name:
         name, _, extension = name.rpartition(".")
         if extension not in ARCHIVE_EXTENSIONS:
@@ -146,7 +142,7 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
         # a long comment or document type precedes the root
         text, encoding = to_utf8(head[: HEAD * 64], content_type)
         found = sniffing.sniff(text, head, claim)
-    if b"&lt;" in text and (found is None or found.kind is Kind.RDF):
+    if (found is None or found.kind is Kind.RDF) and b"&lt;" in text:
         plain = unescaped(text)
         again = sniffing.sniff(plain, plain, claim) if plain is not None else None
         if again is not None and again.format in _TURTLE_FAMILY:

@@ -8,9 +8,11 @@ from urllib.parse import urljoin, urlsplit
 from semcrawl.links import Link
 from semcrawl.sources.jsoncatalogue import CKAN_ROWS
 from semcrawl.sources.listedlinks import LinkCollector
+from semcrawl.web.wordsearch import WordSearch
 
 #: bytes of a page that are searched
 _HEAD = 65_536
+_SIGN = WordSearch(b"enerator")
 _GENERATOR = re.compile(
     rb"<meta\s[^>]*?name\s*=\s*[\"']?generator\b[^>]*?content\s*=\s*[\"']?([^\"'>]{1,80})", re.I
 )
@@ -45,7 +47,7 @@ def catalogue_places(body: bytes, url: str) -> list[Link]:
     'http://example.org/catalog.ttl'
     """
     head = body[:_HEAD]
-    if b"enerator" not in head:
+    if not _SIGN.found_in(head):
         return []
     found = _GENERATOR.search(head) or _GENERATOR_LAST.search(head)
     if found is None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 from semcrawl.errors import UsageError
+from semcrawl.web.wordsearch import WordSearch
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -31,6 +33,7 @@ _WITH_VALUE = frozenset(
 )
 #: bytes of a page that are searched for meta tags
 _HEAD = 256 * 1024
+_META = b"<meta"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +95,20 @@ class RobotsTags:
         start = body[:_HEAD]
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
             start = start.decode("utf-16", "replace").encode()
-        lowered = start.lower()
-        names = (b"robots", self.agent.encode())
-        if b"<meta" not in lowered or not any(name in lowered for name in names):
+        found = _search_for(self.agent).found_in(start.lower())
+        if _META not in found or found == {_META}:
             return
-        reader = _MetaTags(frozenset(name.decode() for name in names))
+        reader = _MetaTags(frozenset({"robots", self.agent}))
         reader.feed(start.decode("latin-1"))
         for content in reader.contents:
             for name in content.lower().split(","):
                 yield from _expand(name.partition(":")[0].strip())
+
+
+@lru_cache(maxsize=16)
+def _search_for(agent: str) -> WordSearch:
+    """Return the search for meta tags with the names that concern this robot."""
+    return WordSearch(_META, b"robots", agent.encode())
 
 
 def _expand(name: str) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from semcrawl.rdf.syntaxes.turtle import resume
 from semcrawl.rdf.terms import iri_term
 from semcrawl.web.htmltree import is_empty, with_rest
 from semcrawl.web.vocabulary import Kind
+from semcrawl.web.wordsearch import WordSearch
 
 _SCRIPTS = etree.XPath("descendant-or-self::*[local-name() = 'script' and @type]")
 _BASE = etree.XPath("descendant-or-self::*[local-name() = 'base']/@href")
@@ -197,56 +198,45 @@ class _PageErrors(ErrorLog):
         self._errors.check_time()
 
 
-#: characters that may follow an attribute's name
-_AFTER = b" \t\n\r\f\v=>"
-_JSON_LD = re.compile(rb"application/(?:[\w.+-]*\+)?ld\+json|ld(?:\+|&#43;|&#x2b;)json")
-#: a page states nothing in RDFa without one of these or ``rel``
-_RDFA_ATTRIBUTES = (b"property", b"typeof", b"vocab", b"rev")
-_REL = re.compile(rb"rel\s*=\s*[\"']?[^\"'>]*(?::|\blicense\b|\bdescribedby\b)")
+def _attribute(name: str, after: str = r"[\s=>]") -> re.Pattern[bytes]:
+    """Match an attribute's name: after white space, before what may follow it."""
+    return re.compile(rf"(?<=\s){name}{after}".encode())
+
+
+_REL = r"\s*=\s*[\"']?[^\"'>]*(?::|\blicense\b|\bdescribedby\b)"
 _MICROFORMAT = re.compile(rb"\b(?:h-(?:card|adr|geo|event)|vcard|vevent)\b")
-_DUBLIN_CORE = re.compile(rb"[\"'=\s]dc(?:terms)?\.[a-z]|schema\.[a-z]+[\"'\s]")
-_ROLE = re.compile(rb"\srole\s*=")
+_DUBLIN_CORE = re.compile(rb"(?<=[\"'=\s])dc(?:terms)?\.[a-z]|schema\.[a-z]+[\"'\s]")
+#: words of pages, the kind of data that each may belong to, and what has to match where it begins
+_SIGNS = {
+    b"json": (Embedded.JSON_LD, re.compile(rb"(?:(?<=ld\+)|(?<=ld&#43;)|(?<=ld&#x2b;))json")),
+    b"itemscope": (Embedded.MICRODATA, _attribute("itemscope", r"[\s=>/]")),
+    # a page states nothing in RDFa without one of these
+    b"property": (Embedded.RDFA, _attribute("property")),
+    b"typeof": (Embedded.RDFA, _attribute("typeof")),
+    b"vocab": (Embedded.RDFA, _attribute("vocab")),
+    b"rev": (Embedded.RDFA, _attribute("rev")),
+    b"rel": (Embedded.RDFA, _attribute("rel", _REL)),
+    b"role": (Embedded.RDFA, _attribute("role", r"\s*=")),
+    b"xhtml+rdfa": (Embedded.RDFA, re.compile(rb"xhtml")),
+    **dict.fromkeys(
+        (b"h-card", b"h-adr", b"h-geo", b"h-event", b"vcard", b"vevent"),
+        (Embedded.MICROFORMATS, _MICROFORMAT),
+    ),
+    **dict.fromkeys((b"dc.", b"dcterms.", b"schema."), (Embedded.DUBLIN_CORE, _DUBLIN_CORE)),
+}
+_WORDS = WordSearch(*_SIGNS)
 
 
 def possible_kinds(body: bytes, options: ReadOptions) -> set[Embedded]:
     """Return the kinds of data that a cheap search of the bytes does not rule out."""
     page = body.lower()
-    found = set()
-    for kind in options.embedded:
-        if kind is Embedded.JSON_LD:
-            possible = b"json" in page and _JSON_LD.search(page) is not None
-        elif kind is Embedded.MICRODATA:
-            possible = _has_attribute(page, b"itemscope", _AFTER + b"/")
-        elif kind is Embedded.MICROFORMATS:
-            possible = _MICROFORMAT.search(page) is not None
-        elif kind is Embedded.DUBLIN_CORE:
-            possible = _DUBLIN_CORE.search(page) is not None
-        else:
-            possible = _has_rdfa(page, roles=options.rdfa_roles)
-        if possible:
+    found: set[Embedded] = set()
+    for word, at in _WORDS.matches(page):
+        kind, sign = _SIGNS[word]
+        if kind in found or kind not in options.embedded:
+            continue
+        if sign.match(page, at) and (word != b"role" or options.rdfa_roles):
             found.add(kind)
+            if len(found) == len(options.embedded):
+                break
     return found
-
-
-def _has_rdfa(page: bytes, *, roles: bool) -> bool:
-    if any(_has_attribute(page, name) for name in _RDFA_ATTRIBUTES) or b"xhtml+rdfa" in page:
-        return True
-    if roles and b"role" in page and _ROLE.search(page):
-        return True
-    at = page.find(b"rel")
-    while at >= 0:
-        if page[at - 1 : at].isspace() and _REL.match(page, at):
-            return True
-        at = page.find(b"rel", at + 3)
-    return False
-
-
-def _has_attribute(page: bytes, name: bytes, after: bytes = _AFTER) -> bool:
-    """Whether ``name`` appears after white space and before one of the bytes ``after``."""
-    at = page.find(name)
-    while at >= 0:
-        end = at + len(name)
-        if page[at - 1 : at].isspace() and end < len(page) and page[end] in after:
-            return True
-        at = page.find(name, end)
-    return False
