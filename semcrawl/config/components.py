@@ -37,6 +37,8 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "semcrawl.middlewares.robots.PacedRobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "semcrawl.middlewares.codings.ForgivingCompressionMiddleware": 590,
+    "scrapy.downloadermiddlewares.stats.DownloaderStats": None,
+    "semcrawl.middlewares.downloadstats.DownloadStats": 850,
     "semcrawl.middlewares.fetchfilter.FetchFilterMiddleware": 940,
     "semcrawl.middlewares.health.HostHealthMiddleware": 945,
     "semcrawl.middlewares.attempts.AttemptMiddleware": 950,

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,7 +23,7 @@ from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier.contract import Frontier
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.tally import Tally, is_aside, is_robots
-from semcrawl.web.hosts import domain_of, netloc_of
+from semcrawl.web.hosts import domain_of, netloc_of, start_of
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)b?", re.I)
@@ -162,7 +163,7 @@ class CrawlLimits:
         #: sums of all workers, as last read
         self._sums: dict[str, Spent] = {}
         #: what this worker has spent since
-        self._own: dict[str, Spent] = {}
+        self._own: defaultdict[str, Spent] = defaultdict(Spent)
 
     async def refresh(self) -> bool:
         """Read the limits and sums of the crawl; return whether limits have changed."""
@@ -188,7 +189,7 @@ class CrawlLimits:
         if not self._any_budget:
             return ""
         now = self.now
-        for budget, place in zip((now.host, now.domain), _places(url), strict=True):
+        for budget, place in zip((now.host, now.domain), _places(start_of(url)), strict=True):
             if budget and (reason := budget.exceeded(self.spent(place), depth)):
                 return f"over the budget of its {place.partition(':')[0]}: {reason}"
         return ""
@@ -203,7 +204,8 @@ class CrawlLimits:
 
     def sent(self, url: str) -> None:
         """Count a request."""
-        self._count(url, Spent(requests=1))
+        for own in self._own_of(url):
+            own.requests += 1
 
     def note(self, record: FetchRecord) -> None:
         """Count the bytes and documents of a record."""
@@ -211,13 +213,13 @@ class CrawlLimits:
             return
         is_rdf = record.outcome is FetchOutcome.FETCHED_RDF
         if record.bytes or is_rdf:
-            self._count(record.url, Spent(bytes=record.bytes, documents=is_rdf))
+            for own in self._own_of(record.url):
+                own.bytes += record.bytes
+                own.documents += is_rdf
 
-    def _count(self, url: str, spent: Spent) -> None:
-        for place in _places(url):
-            if (own := self._own.get(place)) is None:
-                own = self._own[place] = Spent()
-            own.add(spent)
+    def _own_of(self, url: str) -> list[Spent]:
+        """Return what this worker spent on the host and on the domain of a URL."""
+        return [self._own[place] for place in _places(start_of(url))]
 
     async def _add_up(self) -> None:
         """Add this worker's sums to the common ones."""
@@ -226,7 +228,7 @@ class CrawlLimits:
         elif await self._frontier.cache.claim(_SPENT, _CLAIM):
             try:
                 sums, own = await self._read(), self._own
-                self._own = {}
+                self._own = defaultdict(Spent)
                 for place, spent in own.items():
                     sums.setdefault(place, Spent()).add(spent)
                 rows = {place: [s.requests, s.bytes, s.documents] for place, s in sums.items()}
@@ -249,9 +251,9 @@ class CrawlLimits:
 
 
 @lru_cache(maxsize=1024)
-def _places(url: str) -> tuple[str, str]:
-    """Name the host and the domain that a request counts for."""
-    return f"host:{netloc_of(url)}", f"domain:{domain_of(url)}"
+def _places(start: str) -> tuple[str, str]:
+    """Name the host and the domain for which requests with this start of their URL count."""
+    return f"host:{netloc_of(start)}", f"domain:{domain_of(start)}"
 
 
 class Sharing(Protocol):

@@ -1,3 +1,11 @@
 """Downloader middlewares."""
 
-__all__ = ["addresses", "attempts", "codings", "fetchfilter", "health", "robots"]
+__all__ = [
+    "addresses",
+    "attempts",
+    "codings",
+    "downloadstats",
+    "fetchfilter",
+    "health",
+    "robots",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from typing import Any, ClassVar, Self
 
 from scrapy import Spider, signals
@@ -241,9 +241,9 @@ class FocusedSpider(Spider):
 
     async def _without_request(self, attempt: Attempt, work: Any) -> None:
         """Finish a link that needs no request."""
-        self.session.downloaded(attempt.lease)
-        async for record in self._conclude(attempt, work):
-            self._tasks.pass_on(record)
+        for record in await self._conclude(attempt, work):
+            self.emit(record)
+        attempt.complete = True
         if attempt.read:
             self.session.acknowledge(attempt.lease, failed=attempt.failed)
 
@@ -267,18 +267,20 @@ class FocusedSpider(Spider):
                 response.url,
             )
             return
-        self.session.downloaded(attempt.lease)
-        async for item in self._conclude(attempt, self._responses.read(attempt, response)):
+        for item in await self._conclude(attempt, self._responses.read(attempt, response)):
+            self.count(item)
             yield item
+        attempt.complete = True
 
     async def failed(self, failure: Failure) -> AsyncIterator[Any]:
         """Record a request that got no response."""
         attempt = attempt_of(failure.request)  # type: ignore[attr-defined]
         if attempt is None:
             return
-        self.session.downloaded(attempt.lease)
-        async for item in self._conclude(attempt, self._responses.read_failure(attempt, failure)):
+        for item in await self._conclude(attempt, self._responses.read_failure(attempt, failure)):
+            self.count(item)
             yield item
+        attempt.complete = True
 
     def _failed(self, failure: Failure) -> Any:
         """Pass :meth:`failed` through the acknowledgement: errbacks skip spider middlewares."""
@@ -301,8 +303,9 @@ class FocusedSpider(Spider):
         self.emit(record)
         self.session.acknowledge(attempt.lease, failed=True)
 
-    async def _conclude(self, attempt: Attempt, reading: Any) -> AsyncIterator[Any]:
-        """Await an attempt's items, note that it is no longer in flight, and yield the items."""
+    async def _conclude(self, attempt: Attempt, reading: Awaitable[Any]) -> Sequence[Any]:
+        """Await and return an attempt's items; note when it is downloaded and when processed."""
+        self.session.downloaded(attempt.lease)
         try:
             items: Sequence[Any] = await reading
             attempt.read = True
@@ -321,10 +324,7 @@ class FocusedSpider(Spider):
         finally:
             self.session.processed(attempt.lease)
         attempt.failed = attempt.failed or NOT_RECORDED in attempt.meta
-        for item in items:
-            self.count(item)
-            yield item
-        attempt.complete = True
+        return items
 
     def set_aside(self, links: Sequence[WaitingLink]) -> None:
         """Record links that are set aside because their host was down for long."""

@@ -32,7 +32,7 @@ def pay_level_domain(host: str) -> str:
 @lru_cache(maxsize=4096)
 def host_of(url: str) -> str:
     """Return the lower-case host name of a URL, without port; ``""`` if there is none."""
-    return _host_in(_start_of(url))
+    return _host_in(start_of(url))
 
 
 def domain_of(url: str) -> str:
@@ -52,7 +52,7 @@ def _host_in(start: str) -> str:
 @lru_cache(maxsize=4096)
 def origin_of(url: str) -> str:
     """Return scheme, host and port of a URL."""
-    return _origin_in(_start_of(url))
+    return _origin_in(start_of(url))
 
 
 @lru_cache(maxsize=4096)
@@ -62,7 +62,7 @@ def _origin_in(start: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _start_of(url: str) -> str:
+def start_of(url: str) -> str:
     """Return the part before a URL's path, which many URLs share."""
     return "/".join(url.split("/", 3)[:3])
 
