@@ -1,4 +1,4 @@
-"""Write docs/settings.md out of the ``#:`` comments of semcrawl/settings/.
+"""Write docs/settings.md from the ``#:`` comments in semcrawl/settings/.
 
 python docs/build_settings.py
 """
@@ -17,9 +17,9 @@ TARGET = _HERE / "settings.md"
 _INTRODUCTION = """\
 # Settings
 
-Set them in a project's `settings.py`, with `-s NAME=VALUE` on the command line, or in a spider's
-`custom_settings`, as Scrapy's own. This page is made from the comments of
-`semcrawl/settings/` by `python docs/build_settings.py`.
+Set them like Scrapy's own: in a project's `settings.py`, with `-s NAME=VALUE` on the command line,
+or in a spider's `custom_settings`. `python docs/build_settings.py` makes this page from the
+comments in `semcrawl/settings/`.
 """
 
 

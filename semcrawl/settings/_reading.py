@@ -1,130 +1,132 @@
-"""Settings of what is read and kept: images, documents, results, stores, re-visits."""
+"""Settings of what to read and keep: images, documents, results, stores, re-visits."""
 
 # --- Images (targets `images`)
 
-#: Pixels that an image is wide and high at least. One that its page shows smaller is not fetched.
+#: Least width and height of an image in pixels. Images that their page shows smaller are not
+#: fetched.
 SEMCRAWL_IMAGES_MIN_WIDTH = 100
 SEMCRAWL_IMAGES_MIN_HEIGHT = 100
-#: Bytes that an image has at least, and at most.
+#: Least and most bytes of an image.
 SEMCRAWL_IMAGES_MIN_BYTES = 0
 SEMCRAWL_IMAGES_MAX_BYTES = 32 * 1024 * 1024
-#: Pixels of the largest image that is decoded; each takes up to four bytes of memory for a moment.
+#: Most pixels of an image that is decoded; each briefly takes up to four bytes of memory.
 SEMCRAWL_IMAGES_MAX_PIXELS = 50_000_000
-#: Media types of the images that are kept, as their bytes say.
+#: Media types of images to keep, by their bytes.
 SEMCRAWL_IMAGES_TYPES = ["image/*"]
-#: An image on more pages is a logo or an advertisement, and dropped; 0 = on any number.
+#: Most pages with the same image; an image on more pages is dropped as a logo or an advertisement.
+#: 0 = any number.
 SEMCRAWL_IMAGES_MAX_PAGES = 10
-#: Bits of 64 in which the perceptual hashes of near copies differ at most; their miniatures are
-#: compared then. -1 = only images of equal bytes are copies.
+#: Most bits of 64 in which the perceptual hashes of near copies differ. Their miniatures are then
+#: compared. -1 = only images of equal bytes are copies.
 SEMCRAWL_IMAGES_NEAR_BITS = 16
-#: Levels of ancestors whose texts are read for an image of a page.
+#: Levels of ancestors in a page whose texts are read for an image.
 SEMCRAWL_IMAGES_LEVELS = 5
-#: Characters that are kept of one text near an image.
+#: Most characters kept of one text near an image.
 SEMCRAWL_IMAGES_MAX_TEXT = 300
-#: Places of images that are read of one page.
+#: Most image places read per page.
 SEMCRAWL_IMAGES_PER_PAGE = 1000
 
 # --- Reading
 
-#: Kinds of documents that count as targets: `rdf` (RDF documents), `embedded` (pages with embedded
-#: data), `html` (pages, whose title and text go to `pages.nq`), `images` (see images.md), and media
-#: types such as `text/csv` or `text/*`, whose bodies are kept in the folder `files`; several with
-#: commas.
+#: Documents that count as targets, separated by commas: `rdf` (RDF documents), `embedded` (pages
+#: with embedded data), `html` (pages, whose title and text go to `pages.nq`), `images` (see
+#: images.md), and media types such as `text/csv` or `text/*`, whose bodies are kept in the folder
+#: `files`.
 SEMCRAWL_TARGETS = "rdf"
-#: What the crawl is about: a topic such as `vocabulary:schema:Dataset` or `keywords:merge sort`;
-#: `all(…, …)`, `any(…, …)` and `0.7*… + 0.3*…` combine topics (see topics.md). Of a list, all hold.
-#: Empty: about anything.
+#: Topic of the crawl, such as `vocabulary:schema:Dataset` or `keywords:merge sort`. `all(…, …)`,
+#: `any(…, …)` and `0.7*… + 0.3*…` combine topics (see topics.md). The topics of a list must all
+#: match. Empty: no topic.
 SEMCRAWL_ABOUT: str | list[str] = ""
-#: Relevance, above 0 and up to 1, from which a document counts as about it.
+#: Least relevance, above 0 and up to 1, of a document about the topic.
 SEMCRAWL_ABOUT_THRESHOLD = 0.5
-#: What goes to the results: `relevant` (documents that reach the threshold) or `all`. The others
-#: are read, learned from and recorded in either case.
+#: Documents to keep in the results: `relevant` (those that reach the threshold) or `all`. All
+#: others are still read, learned from and recorded.
 SEMCRAWL_KEEP = "relevant"
-#: `soft`: links of every page are followed, the most promising first. `hard`: not those of
+#: `soft`: follow the links of every page, the most promising first. `hard`: except those of
 #: documents of the wanted kind that miss the threshold.
 SEMCRAWL_FOCUS = "soft"
-#: Bytes of a document's statements, and characters of its text, that are judged: the first ones.
+#: How many of the first bytes of a document's statements, and characters of its text, are judged.
 SEMCRAWL_ABOUT_MAX_SIZE = 8 * 1024 * 1024
-#: Topic `new`: statements that a crawl remembers in its frontier, for all workers and runs: 8 bytes
-#: of Redis each, up to 32 million, or some 40 bytes of `frontier.db`. Of more, old ones are
-#: forgotten and count as new again.
+#: Topic `new`: statements that a crawl remembers in its frontier for all workers and runs, each in
+#: 8 bytes of Redis, up to 32 million, or some 40 bytes of `frontier.db`. The oldest are forgotten
+#: first, and then count as new again.
 SEMCRAWL_ABOUT_NEW_STATEMENTS = 4_000_000
-#: Topic `shape`: seconds that the check of one document may take.
+#: Topic `shape`: most seconds for the check of one document.
 SEMCRAWL_ABOUT_SHAPE_TIMEOUT = 10
-#: Topic `shape`: bytes of memory, address space, that the process which checks may have.
+#: Topic `shape`: most bytes of memory (address space) of the process that checks.
 SEMCRAWL_ABOUT_SHAPE_MEMORY = 2 * 1024 * 1024 * 1024
-#: Kinds of data that are read out of pages: `jsonld`, `microdata`, `rdfa` (OpenGraph among it).
+#: Kinds of embedded data to read from pages: `jsonld`, `microdata`, `rdfa` (includes OpenGraph).
 #: They go to `embedded.nq`. Empty: none. With the extra `semcrawl[microformats]` also
 #: `microformats` (cards and events as vCard and iCalendar) and `dublin-core` (`meta` elements).
 SEMCRAWL_EMBEDDED = ["jsonld", "microdata", "rdfa"]
-#: Properties whose values are links in the data that a page holds: the presets `data`
-#: (distributions, addresses, parts and the like of schema.org, with `dcat` and `void`), `dcat`,
-#: `void`, `see-also`, `foaf`, and IRIs. Empty: none.
+#: Properties whose values are links in embedded data: the presets `data` (distributions, addresses,
+#: parts and the like of schema.org, with `dcat` and `void`), `dcat`, `void`, `see-also`, `foaf`,
+#: and IRIs. Empty: none.
 SEMCRAWL_EMBEDDED_LINKS = ["data"]
 #: Properties whose values are links in RDF: `all`, the presets `see-also` (rdfs:seeAlso,
-#: owl:sameAs, rdfs:isDefinedBy, owl:imports), `foaf`, `dcat`, `void`, `catalogue` (data sets and
+#: owl:sameAs, rdfs:isDefinedBy, owl:imports), `foaf`, `dcat`, `void`, `catalogue` (data sets,
 #: files, parts of containers, further pages), and IRIs.
 SEMCRAWL_RDF_LINKS = ["all"]
-#: Places in a statement whose IRIs are links: `subject` (with `all` only), `predicate`, `object`,
-#: `type` (objects of rdf:type), `graph`.
+#: Positions in a statement whose IRIs are links: `subject` (only with `all`), `predicate`,
+#: `object`, `type` (objects of rdf:type), `graph`.
 SEMCRAWL_RDF_LINK_POSITIONS = ["subject", "object"]
 #: Most triples of a page's RDFa, and of its Microdata.
 SEMCRAWL_MAX_TRIPLES_PER_PAGE = 200_000
-#: Bytes above which a document is read in a thread or a process, so that the crawl goes on.
+#: Bytes above which a document is read in a thread or a process, so that the crawl continues.
 SEMCRAWL_READ_IN_THREAD_ABOVE = 262_144
-#: Bytes of JSON-LD, in a document or in a page's scripts, above which it is read in a process: its
-#: contexts may take time in proportion to the square of their size.
+#: Bytes of JSON-LD, in a document or a page's scripts, above which it is read in a process, as the
+#: time for its contexts may grow with the square of their size.
 SEMCRAWL_READ_JSON_LD_IN_PROCESS_ABOVE = 32_768
-#: Most processes of a spider for reading documents that no thread can stop: large pages, archives,
-#: and large documents of JSON-LD and XML. They start when needed; 0: threads only.
+#: Most processes per spider for documents whose parser a thread cannot stop: large pages, archives,
+#: and large documents in JSON-LD and XML. They start when needed. 0 = threads only.
 SEMCRAWL_READ_PROCESSES = 2
-#: Bytes up to which a document is read as a whole; larger ones wait in a file without a name, and
-#: are read piece by piece. Of a larger HTML page the beginning is read.
+#: Bytes up to which a document is read whole. A larger one is kept in a file without a name and
+#: read in pieces; of a larger HTML page only the beginning is read.
 SEMCRAWL_MAX_SIZE_IN_MEMORY = 32 * 1024 * 1024
-#: Bytes of headers that an answer may have.
+#: Most bytes of an answer's headers.
 SEMCRAWL_MAX_HEADERS_SIZE = 256 * 1024
-#: Seconds after which the reading of a document is cut off. Its statements until then count, unless
-#: the process that reads it had to be ended.
+#: Seconds after which the reading of a document stops. Statements read so far are kept, unless the
+#: reading process had to be killed.
 SEMCRAWL_MAX_READ_TIME = 900.0
-#: Bytes of N-Quads after which a document is cut off.
+#: Most bytes of N-Quads of a document; the rest is dropped.
 SEMCRAWL_MAX_NQUADS_SIZE = 64 * 1024**3
-#: Errors of a document that are kept with their text; the others are counted.
+#: Most errors of a document that are kept with their text; further ones are counted.
 SEMCRAWL_MAX_ERRORS_KEPT = 20
-#: Bytes that a compressed document or an archive may unpack to.
+#: Most bytes to which a compressed document or an archive may unpack.
 SEMCRAWL_MAX_UNPACKED_SIZE = 64 * 1024**3
-#: Ratio of unpacked to packed size that it may reach (from 16 MiB on).
+#: Largest ratio of unpacked to packed size, checked above 16 MiB.
 SEMCRAWL_MAX_UNPACK_RATIO = 250.0
-#: Files of an archive that are looked at.
+#: Most files read of an archive.
 SEMCRAWL_MAX_ARCHIVE_MEMBERS = 10_000
 #: Whether the default graph of a file in an archive is named `URL#name` instead of `URL`.
 SEMCRAWL_MEMBER_GRAPHS = False
-#: Bytes that the entities of an XML document may grow to.
+#: Most bytes to which the entities of an XML document may expand.
 SEMCRAWL_MAX_ENTITY_SIZE = 4 * 1024 * 1024
-#: Levels of nesting in XML, JSON and triple terms.
+#: Most levels of nesting in XML, JSON and triple terms.
 SEMCRAWL_MAX_NESTING = 256
-#: IRI under which blank nodes get IRIs (Skolem IRIs); empty: they stay blank nodes.
+#: Base of the Skolem IRIs that replace blank nodes. Empty: they stay blank nodes.
 SEMCRAWL_SKOLEM_BASE = ""
-#: Hosts that JSON-LD contexts may be fetched from: names, `*.example.org`, `*` = any. Empty: none.
-#: The contexts of schema.org and of the W3C need no fetch.
+#: Hosts from which JSON-LD contexts may be fetched: names, `*.example.org`, `*` = any. Empty: none.
+#: The contexts of schema.org and of the W3C are built in.
 SEMCRAWL_CONTEXT_HOSTS = ["*"]
-#: Bytes of a fetched context.
+#: Most bytes of a fetched context.
 SEMCRAWL_MAX_CONTEXT_SIZE = 2 * 1024 * 1024
-#: Contexts that a worker fetches in one run.
+#: Most contexts that a worker fetches in one run.
 SEMCRAWL_MAX_CONTEXTS = 200
-#: Those among them that may be of one host.
+#: Most contexts that a worker fetches from one host in one run.
 SEMCRAWL_MAX_CONTEXTS_OF_HOST = 50
-#: Contexts that a worker fetches at a time, one from each host. They are fetched beside the crawl,
-#: at their hosts' pace; the document that names them waits for them outside the slots.
+#: Contexts that a worker fetches at a time, one from each host, at the host's pace. Documents wait
+#: for them without holding slots.
 SEMCRAWL_CONTEXTS_AT_A_TIME = 32
-#: Seconds that a document waits for its contexts, their hosts' crawl delays included; then it is
+#: Seconds that a document waits for its contexts, including their hosts' crawl delays. Then it is
 #: read without the missing ones.
 SEMCRAWL_CONTEXT_PATIENCE = 300.0
-#: Bytes that contexts may add to a document.
+#: Most bytes that contexts may add to a document.
 SEMCRAWL_MAX_INLINED_CONTEXT_SIZE = 16 * 1024 * 1024
 #: Seconds to wait for a context.
 SEMCRAWL_CONTEXT_TIMEOUT = 20.0
 
-# --- Looking
+# --- Progress and health
 
 #: Progress on standard error: `auto` (live on a terminal, else lines), `live`, `lines`, `off`.
 #: `semcrawl harvest` sets `auto`.
@@ -132,27 +134,28 @@ SEMCRAWL_PROGRESS = "off"
 #: Seconds between two progress lines.
 SEMCRAWL_PROGRESS_INTERVAL = 5.0
 #: Folder in which each process keeps a heartbeat for health checks: `python -m
-#: semcrawl.machine.heartbeats FOLDER` says whether all make progress. Empty: none.
+#: semcrawl.machine.heartbeats FOLDER` reports whether all make progress. Empty: none.
 SEMCRAWL_HEARTBEATS = ""
 #: Seconds between two heartbeats.
 SEMCRAWL_HEARTBEAT_INTERVAL = 10.0
-#: Seconds without progress after which a process counts as stuck. More than
-#: `SEMCRAWL_MAX_READ_TIME` and `DOWNLOAD_TIMEOUT` together, and than `SEMCRAWL_REDIS_PATIENCE`, or
-#: a worker counts as stuck that waits for a large document or for its Redis.
+#: Seconds without progress after which a process counts as stuck. Choose more than
+#: `SEMCRAWL_MAX_READ_TIME` and `DOWNLOAD_TIMEOUT` together, and more than
+#: `SEMCRAWL_REDIS_PATIENCE`; else a worker that waits for a large document or for Redis counts as
+#: stuck.
 SEMCRAWL_HEARTBEAT_PATIENCE = 1200.0
 
 # --- Results
 
-#: Database of the crawl metadata (SQLAlchemy URL); empty = `crawl.db` in the job's folder.
+#: Database of the crawl metadata (SQLAlchemy URL); empty = `crawl.db` in the job folder.
 SEMCRAWL_METADATA_URL = ""
-#: Seconds to wait for a metadata database that went away.
+#: Seconds to wait for an unreachable metadata database.
 SEMCRAWL_METADATA_PATIENCE = 60.0
-#: Most classes and properties of a document that `crawl.db` indexes for `semcrawl find`; 0: no
-#: index while crawling, and the first `find` makes it.
+#: Most classes and properties of a document that `crawl.db` indexes for `semcrawl find`. 0 = no
+#: index while crawling; the first `find` makes it.
 SEMCRAWL_INDEXED_TERMS = 1000
-#: Whether raw responses are kept as WARC files in the job's folder (needs `semcrawl[warc]`).
+#: Whether to keep raw responses as WARC files in the job folder (needs `semcrawl[warc]`).
 SEMCRAWL_WARC = False
-#: Bytes after which the next WARC file is begun.
+#: Bytes after which the next WARC file begins.
 SEMCRAWL_WARC_SIZE = 1 << 30
 
 # --- Triple stores
@@ -161,73 +164,73 @@ SEMCRAWL_WARC_SIZE = 1 << 30
 #: Store Protocol endpoint. Empty: none.
 SEMCRAWL_STORE_URL = ""
 
-#: URL of a SPARQL 1.1 Update endpoint of the triple store, alone or beside `SEMCRAWL_STORE_URL`.
+#: URL of a SPARQL 1.1 Update endpoint of the triple store, with or without `SEMCRAWL_STORE_URL`.
 SEMCRAWL_STORE_UPDATE_URL = ""
 
-#: URL of the triple store that takes N-Quads of many graphs in a POST (Oxigraph:
-#: `http://host:7878/store?no_transaction`), beside `SEMCRAWL_STORE_UPDATE_URL`: new documents go
-#: there. Empty: none.
+#: URL of the triple store that accepts N-Quads of many graphs in a POST (Oxigraph:
+#: `http://host:7878/store?no_transaction`), in addition to `SEMCRAWL_STORE_UPDATE_URL`. New
+#: documents go there. Empty: none.
 SEMCRAWL_STORE_BULK_URL = ""
 
-#: URL of a SPARQL 1.1 query endpoint of the triple store, where semcrawl asks which graphs exist,
-#: so as not to touch foreign ones. Empty: found beside the other endpoints, or graph by graph by
-#: the Graph Store Protocol.
+#: URL of a SPARQL 1.1 query endpoint of the triple store, where semcrawl checks which graphs exist,
+#: so as not to change foreign ones. Empty: semcrawl derives it from the other endpoints, or checks
+#: graph by graph by the Graph Store Protocol.
 SEMCRAWL_STORE_QUERY_URL = ""
 
 #: Hosts and pay-level domains whose documents may write graphs of any name in the triple store.
-#: Other documents write the graphs of their address, below it and on their host; their statements
-#: on other graphs go to graphs of their own. Foreign graphs are never written.
+#: Other documents write only graphs named by their address, below it or on their host; their other
+#: graphs are renamed. Foreign graphs are never written.
 SEMCRAWL_TRUSTED_SITES: list[str] = []
 
-#: Whether graphs under the addresses of documents that are in the triple store already, made by
-#: another harvest or by hand, are replaced by these documents. Otherwise they stay, and the
-#: documents' own graphs get other names.
+#: Whether documents replace graphs of their address that another harvest or user has made in the
+#: triple store. Otherwise these stay, and the documents' own graphs get other names.
 SEMCRAWL_STORE_ADOPT = False
 
-#: Whether the data embedded in pages go to the triple store too, each page a graph.
+#: Whether embedded data goes to the triple store too, one graph per page.
 SEMCRAWL_STORE_EMBEDDED = True
 
 #: User and password of the triple store.
 SEMCRAWL_STORE_USER = ""
 SEMCRAWL_STORE_PASSWORD = ""
 
-#: Login at the triple store: `basic` or `digest`.
+#: HTTP authentication at the triple store: `basic` or `digest`.
 SEMCRAWL_STORE_AUTH = "basic"
 
-#: Seconds without a byte from the triple store until it counts as away.
+#: Seconds without a byte from the triple store until it counts as unreachable.
 SEMCRAWL_STORE_TIMEOUT = 300.0
 
-#: Seconds that a closing spider waits for a triple store that is away; the rest stays in the job
+#: Seconds that a closing spider waits for an unreachable triple store. The rest stays in the job
 #: folder for the next delivery.
 SEMCRAWL_STORE_CLOSE_TIMEOUT = 60.0
 
-#: Statements in one request to the Update endpoint.
+#: Most statements in one request to the Update endpoint.
 SEMCRAWL_STORE_UPDATE_QUADS = 20_000
 
-#: Statements above which a document goes by the Graph Store Protocol, where there is an endpoint
-#: of either kind.
+#: Statements above which a document goes by the Graph Store Protocol, if there are endpoints of
+#: both kinds.
 SEMCRAWL_STORE_PUT_ABOVE = 20_000
 
-#: Documents that go by the Graph Store Protocol at a time. (Virtuoso's own loader gets two
-#: requests at a time, or one.)
+#: Documents sent at a time by the Graph Store Protocol. Virtuoso's own loader gets at most two
+#: requests at a time.
 SEMCRAWL_STORE_CONNECTIONS = 4
 
 # --- Re-visits
 
-#: Ask again for the documents, pages and kept images of the job folder that are due; `semcrawl
-#: harvest --revisit` sets it.
+#: Whether to re-visit the documents, pages and kept images of the job folder that are due;
+#: `semcrawl harvest --revisit` sets it.
 SEMCRAWL_REVISIT = False
 
-#: Frequency of re-visits: `uniform` (all documents equally often) or `proportional` (documents that
-#: change often, and rich ones, more often).
+#: Frequency of re-visits: `uniform` (all documents equally often) or `proportional` (more often
+#: documents that change often and rich ones).
 SEMCRAWL_REVISIT_POLICY = "proportional"
 
-#: Mean seconds between two visits of a document; 0 = all are due, only the order counts.
+#: Mean seconds between two visits of a document; 0 = all are due, only their order matters.
 SEMCRAWL_REVISIT_INTERVAL = 0.0
 
-#: Whether a re-visit leaves out what its sitemap calls unchanged (`lastmod`) since the last visit.
+#: Whether a re-visit skips addresses that a sitemap calls unchanged (`lastmod`) since the last
+#: visit.
 SEMCRAWL_REVISIT_BY_LASTMOD = True
 
-#: Share of these that is asked for nevertheless, the first of each host among them. When one did
-#: change, its host's sitemaps are believed no more. 0 = none is asked for.
+#: Share of these that is fetched nevertheless, including the first of each host. Once one has
+#: changed, its host's sitemaps are no longer trusted. 0 = none.
 SEMCRAWL_LASTMOD_CHECKS = 0.1
