@@ -43,44 +43,46 @@ _WORDS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class NotHarvested:
-    """Links that were not harvested, by reason, over all runs on a job folder."""
+class LinksLeft:
+    """The links that a run left in the frontier, or out of it."""
 
-    #: reason → links by host with its port
-    hosts: Mapping[str, Counter[str]] = field(default_factory=dict)
-    #: whether more links were left out than are counted by reason
-    more: bool = False
-    #: links that still wait; ``None`` if not counted
+    #: links that still wait; ``None`` if the run ended before they were counted
     waiting: int | None = 0
+    #: targets that the strategy expects among them; ``None`` if unknown
+    expected_left: float | None = None
     #: the limit that ended the run: ``pages``, ``patience``, or empty
     limit: str = ""
-    #: targets that the strategy expects among them; ``None`` if unknown
-    expected: float | None = None
+    #: links that were left out of the frontier
+    left_out: LeftOutLinks = field(default_factory=LeftOutLinks)
     #: links dropped because the frontier was full
     dropped: int = 0
     #: withheld families of links, the largest first
     withheld: Sequence[Withheld] = ()
 
-    @classmethod
-    def of(
-        cls, missed: Mapping[str, Counter[str]], left_out: LeftOutLinks, **others: Any
-    ) -> NotHarvested:
+
+class NotHarvested:
+    """Links that were not harvested, by reason, over all runs on a job folder."""
+
+    def __init__(self, missed: Mapping[str, Counter[str]], left: LinksLeft) -> None:
         """Merge the counts of records and frontier."""
-        hosts = {str(reason): Counter(found) for reason, found in missed.items()}
-        for reason, found in left_out.hosts.items():
-            hosts.setdefault(str(reason), Counter()).update(found)
-        return cls(hosts, left_out.more, **others)
+        self._left = left
+        #: reason → links by host with its port
+        self._hosts = {str(reason): Counter(found) for reason, found in missed.items()}
+        for reason, found in left.left_out.hosts.items():
+            self._hosts.setdefault(str(reason), Counter()).update(found)
+        self._families = [family for family in left.withheld if not family.mirror]
+        self._mirrors = [family for family in left.withheld if family.mirror]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as ``summary.json`` holds them."""
         result: dict[str, Any] = {}
         for reason in _WORDS:
-            if found := self.hosts.get(reason):
+            if found := self._hosts.get(reason):
                 top = dict(_top(found, _KEPT))
                 result[reason] = {"links": found.total(), "hosts": top}
                 if others := len(found) - len(top):
                     result[reason]["other_hosts"] = others
-                if self.more and reason in _LEFT_OUT:
+                if self._left.left_out.more and reason in _LEFT_OUT:
                     result[reason]["at_least"] = True
         families, mirrors = self._families, self._mirrors
         if families:
@@ -95,20 +97,20 @@ class NotHarvested:
             result["copies"] = {"links": _links(mirrors), "mirrors": named[:_KEPT]}
             if others := len(named[_KEPT:]):
                 result["copies"]["other_mirrors"] = others
-        if self.dropped:
-            result["dropped"] = {"links": self.dropped}
-        if self.waiting:
-            result["waiting"] = {"links": self.waiting}
-            if self.limit:
-                result["waiting"]["limit"] = self.limit
+        if self._left.dropped:
+            result["dropped"] = {"links": self._left.dropped}
+        if self._left.waiting:
+            result["waiting"] = {"links": self._left.waiting}
+            if self._left.limit:
+                result["waiting"]["limit"] = self._left.limit
         return result
 
     def lines(self, width: int) -> list[str]:
         """Return the lines for a terminal of ``width`` columns; none if nothing was missed."""
         parts = []
         for reason, words in _WORDS.items():
-            if found := self.hosts.get(reason):
-                least = "at least " if self.more and reason in _LEFT_OUT else ""
+            if found := self._hosts.get(reason):
+                least = "at least " if self._left.left_out.more and reason in _LEFT_OUT else ""
                 parts.append(f"{least}{found.total():,} {words}: {_named(found)}")
         families, mirrors = self._families, self._mirrors
         parts += [_family(family) for family in families[:_SHOWN]]
@@ -119,10 +121,10 @@ class NotHarvested:
             parts.append(f"{mirror.links:,} copies: {same}")
         if others := mirrors[_SHOWN:]:
             parts.append(f"{_links(others):,} more copies on {len(others):,} such pairs of hosts")
-        if self.dropped:
-            parts.append(f"{self.dropped:,} dropped, as the frontier was full")
-        if self.waiting:
-            parts.append(self._waiting_text(self.waiting))
+        if self._left.dropped:
+            parts.append(f"{self._left.dropped:,} dropped, as the frontier was full")
+        if self._left.waiting:
+            parts.append(self._waiting_text(self._left.waiting))
         if not parts:
             return []
         lines = ["Links not harvested:"]
@@ -137,23 +139,15 @@ class NotHarvested:
             )
         return [line.replace("\0", " ") for line in lines]
 
-    @property
-    def _families(self) -> list[Withheld]:
-        return [family for family in self.withheld if not family.mirror]
-
-    @property
-    def _mirrors(self) -> list[Withheld]:
-        return [family for family in self.withheld if family.mirror]
-
     def _waiting_text(self, waiting: int) -> str:
         text = f"{amount(waiting, 'link')} wait{'s' if waiting == 1 else ''}"
-        if self.expected is not None:
-            expected = f"{self.expected:,.0f}"
+        if self._left.expected_left is not None:
+            expected = f"{self._left.expected_left:,.0f}"
             expected += " target is" if expected == "1" else " targets are"
             text += f"; about {expected} expected behind them"
-        if self.limit == "patience":
+        if self._left.limit == "patience":
             return text + ". Ended early, out of patience."
-        if self.limit == "pages":
+        if self._left.limit == "pages":
             return text + ". All requests of this run (--pages) were sent; the next goes on."
         return text + ". The next run goes on."
 

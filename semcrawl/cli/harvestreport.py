@@ -12,11 +12,10 @@ from typing import Any
 from rich.table import Table
 from sqlalchemy import func, make_url, select
 
-from semcrawl.cli._notharvested import NotHarvested
+from semcrawl.cli._notharvested import LinksLeft, NotHarvested
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.healthsigns import GivenUp, given_up_lines
 from semcrawl.errors import UsageError
-from semcrawl.frontier.contract import LeftOutLinks, Withheld
 from semcrawl.images.schema import IMAGES_DB
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.database import CRAWL_DB, crawl_db_url, opened
@@ -35,23 +34,11 @@ SUMMARY_FILE = "summary.json"
 
 
 @dataclass(frozen=True, slots=True)
-class RunFigures:
+class RunFigures(LinksLeft):
     """Facts of a harvest that are not in its records."""
 
     #: bytes of bodies that the fetch filter saved
     bytes_saved: int = 0
-    #: links that still wait; ``None`` if the run ended before they were counted
-    waiting: int | None = 0
-    #: targets that the strategy expects among them; ``None`` if unknown
-    expected_left: float | None = None
-    #: the limit that ended the run: ``pages``, ``patience``, or empty
-    limit: str = ""
-    #: links that were left out of the frontier
-    left_out: LeftOutLinks = field(default_factory=LeftOutLinks)
-    #: links dropped because the frontier was full
-    dropped: int = 0
-    #: withheld families of links
-    withheld: Sequence[Withheld] = ()
     #: kept files of wanted media types: URL → hash of the content
     files: Mapping[str, str] = field(default_factory=dict)
     #: pages kept as targets
@@ -73,15 +60,7 @@ class RunFigures:
 
     def not_harvested(self, summary: Summary) -> NotHarvested:
         """Return the links that were not harvested, over all runs."""
-        return NotHarvested.of(
-            summary.missed,
-            self.left_out,
-            waiting=self.waiting,
-            limit=self.limit,
-            expected=self.expected_left,
-            dropped=self.dropped,
-            withheld=self.withheld,
-        )
+        return NotHarvested(summary.missed, self)
 
 
 def last_summary(folder: Path) -> dict[str, Any]:
