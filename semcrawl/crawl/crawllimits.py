@@ -22,7 +22,7 @@ from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier.contract import Frontier
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.metadata.tally import Tally, is_aside, is_robots
+from semcrawl.metadata.tally import Tally, is_context_fetch, is_robots
 from semcrawl.web.hosts import domain_of, netloc_of, start_of
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -209,7 +209,7 @@ class CrawlLimits:
 
     def note(self, record: FetchRecord) -> None:
         """Count the bytes and documents of a record."""
-        if is_robots(record.url, record.outcome) or is_aside(record.rules):
+        if is_robots(record.url, record.outcome) or is_context_fetch(record.rules):
             return
         is_rdf = record.outcome is FetchOutcome.FETCHED_RDF
         if record.bytes or is_rdf:

@@ -1,3 +1,3 @@
-"""Crawl metadata in any SQL database: attempts, documents, and where their quads are."""
+"""Crawl metadata in an SQL database: attempts, documents, and the places of their quads."""
 
 __all__ = ["database", "models"]

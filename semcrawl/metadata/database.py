@@ -1,4 +1,4 @@
-"""Connections to the metadata database."""
+"""Opens the metadata database."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _PATIENCE = 30
 def crawl_db_url(jobdir: Path, name: str = CRAWL_DB) -> str:
     """Return the URL of the job folder's own database.
 
-    Raises ``UsageError`` for a folder whose name is no text.
+    Raises ``UsageError`` for a folder whose name is not UTF-8.
     """
-    # as SQLAlchemy quotes it: a folder may be called "what?" or "http%3A%2F%2Fexample.org"
+    # SQLAlchemy quotes the path: a folder may be called "what?" or "http%3A%2F%2Fexample.org"
     path = str(jobdir.absolute() / name)
     if not path.isascii() and any("\ud800" <= sign <= "\udfff" for sign in path):
         raise UsageError(f"the name of the folder {str(jobdir)!r} is not UTF-8")
@@ -36,27 +36,27 @@ def crawl_db_url(jobdir: Path, name: str = CRAWL_DB) -> str:
 
 
 def readable_db_url(jobdir: Path, name: str = CRAWL_DB) -> str:
-    """Return the URL by which that database can be read even where nothing can be written."""
+    """Return a URL for reading that database, even from a folder that cannot be written."""
     path = jobdir.absolute() / name
     if all(os.access(place, os.W_OK) for place in (jobdir, path)):
         return crawl_db_url(jobdir, name)
     query = {"uri": "true", "mode": "ro"}
     log = path.with_name(f"{name}-wal")
     if not (log.exists() and log.stat().st_size):
-        query["immutable"] = "1"  # or SQLite would make files beside it
+        query["immutable"] = "1"  # otherwise SQLite would make files beside it
     return URL.create("sqlite", database=f"file:{quote(str(path))}", query=query).render_as_string()
 
 
 def one_line(error: BaseException) -> str:
-    """Return an error's message in one line, the driver's own words first."""
+    """Return an error's message in one line, preferably the driver's."""
     cause = getattr(error, "orig", None) or getattr(error, "strerror", None) or error
     return " ".join(str(cause).split())[:500] or type(cause).__name__
 
 
 def connect(url: str, tables: Tables = CRAWL) -> Engine:
-    """Return an engine whose tables exist, those of the crawl metadata or others.
+    """Return an engine; make or migrate its ``tables``.
 
-    Raises ``UsageError`` for a wrong URL or a missing driver, ``StoreError`` when the database
+    Raises ``UsageError`` for a wrong URL or a missing driver, and ``StoreError`` if the database
     cannot be reached or refuses.
     """
     try:
@@ -81,7 +81,7 @@ def connect(url: str, tables: Tables = CRAWL) -> Engine:
 
 @contextmanager
 def opened(url: str) -> Iterator[Engine]:
-    """Open a database for as long as the block lasts; raises as :func:`connect` does."""
+    """Open a database for the block; raise as :func:`connect` does."""
     engine = connect(url)
     try:
         yield engine
@@ -90,13 +90,12 @@ def opened(url: str) -> Iterator[Engine]:
 
 
 def _set_up_sqlite(engine: Engine) -> None:
-    """Make SQLite fit for several writers: write-ahead log, patience, whole transactions.
+    """Prepare SQLite for several writers: write-ahead log, timeout, immediate transactions.
 
-    Transactions are begun as writing ones, except with the execution option ``read_only``: one
-    that reads first and writes then would be refused when another connection has written in
-    between. With the write-ahead log and
-    ``synchronous=NORMAL`` a commit outlives the process at once, and a power cut from the next
-    checkpoint on.
+    Transactions begin as writing ones, except with the execution option ``read_only``: SQLite
+    refuses one that reads first and then writes if another connection has written in between. With
+    the write-ahead log and ``synchronous=NORMAL``, a commit survives a crash of the process at
+    once, and a power cut from the next checkpoint on.
     """
     only_read = engine.url.query.get("mode") == "ro"
 
@@ -120,8 +119,8 @@ def _set_up_sqlite(engine: Engine) -> None:
 def _write_ahead(cursor: sqlite3.Cursor, engine: Engine) -> None:
     """Switch a new database to the write-ahead log.
 
-    SQLite refuses this at once, whatever its patience, while another connection reads or switches
-    too. So connections take turns, and wait for those that read.
+    While another connection reads or switches, SQLite refuses this at once, whatever its timeout.
+    So connections take turns, and try again while others read.
     """
     if cursor.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
         return

@@ -1,8 +1,8 @@
-"""A crawl described as a dataset: PROV-O, VoID and DCAT.
+"""Describes a crawl as a dataset with PROV-O, VoID and DCAT.
 
-Each attempt is a ``prov:Activity``, each document a ``void:Dataset`` that one of them generated,
-all documents together a ``dcat:Dataset`` that the crawl generated. What these vocabularies have no
-words for stands in :data:`NAMESPACE`.
+Each attempt is a ``prov:Activity``. Each document is a ``void:Dataset`` that an attempt generated.
+All documents together are a ``dcat:Dataset`` that the crawl generated. Terms that these
+vocabularies lack are in :data:`NAMESPACE`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PREFIXES = {
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
 
-#: names of the W3C's list of formats (https://www.w3.org/ns/formats/) by our format
+#: names in the W3C's list of formats (https://www.w3.org/ns/formats/), by our names
 _FORMATS = {
     "rdfxml": "RDF_XML",
     "turtle": "Turtle",
@@ -51,18 +51,18 @@ _FORMATS = {
 
 @dataclass(frozen=True, slots=True)
 class DescriptionOptions:
-    """The user's choices."""
+    """Options of a description."""
 
-    #: IRI of the dataset; empty: a ``urn:uuid:`` made of the crawl's first attempt
+    #: IRI of the dataset; empty = a ``urn:uuid:`` made from the crawl's first attempt
     base: str = ""
-    #: download URL of ``quads.nq``; empty: none
+    #: download URL of ``quads.nq``; empty = none
     download_url: str = ""
-    #: whether every attempt is described, or only those that gave a document
+    #: whether to describe every attempt, or only those that gave a document
     attempts: bool = True
 
 
 def describe(engine: Engine, options: DescriptionOptions) -> Iterator[Triple]:
-    """Yield the description; nothing when the database holds no attempt."""
+    """Yield the description; nothing if the database has no attempts."""
     with engine.execution_options(read_only=True).connect() as connection:
         first = connection.execute(
             select(Fetch.url, Fetch.started_at).order_by(Fetch.id).limit(1)
@@ -100,7 +100,7 @@ def _dataset(connection: Connection, base: str, options: DescriptionOptions) -> 
     yield _is_a(distribution, "dcat:Distribution")
     yield Triple(distribution, _term("dcterms:format"), _term("formats:N-Quads"))
     yield Triple(distribution, _term("dcat:mediaType"), _media_type("application/n-quads"))
-    if size:  # a database that workers share does not know their files
+    if size:  # it is 0 in a database that workers share, which does not know their files
         yield Triple(distribution, _term("dcat:byteSize"), Literal(int(size)))
     if options.download_url:
         url = _node(options.download_url)
@@ -207,7 +207,7 @@ def _media_type(name: str) -> NamedNode:
 
 
 def _node(iri: str) -> NamedNode:
-    """Return the IRI; what no IRI may hold is percent-encoded."""
+    """Return the IRI; percent-encode characters that no IRI may have."""
     try:
         return NamedNode(iri)
     except ValueError:

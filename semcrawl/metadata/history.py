@@ -1,4 +1,4 @@
-"""The table ``document`` kept true: first visits, re-visits, documents that are gone."""
+"""Keeps the table ``document`` up to date: first visits, re-visits, documents that are gone."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from semcrawl.metadata.rows import document_row, insert_rows
 from semcrawl.metadata.termindex import forget_terms, ids_of, write_terms
 from semcrawl.rdf.usedterms import TermCounter
 
-#: looks through the content that is to be kept, counts its terms, and returns the row's
-#: ``offset``, ``length`` and ``revision``
+#: stores the content of a document, counts its terms, and returns the row's ``offset``, ``length``
+#: and ``revision``
 Place = Callable[[TermCounter], dict[str, int]]
 
 
 class Written(StrEnum):
-    """Fate of a document, or of the document that a record speaks of."""
+    """What an item changed in the table."""
 
-    NEW = "new"  #: had not been there
-    DUPLICATE = "duplicate"  #: its final URL was there already
+    NEW = "new"  #: a new document
+    DUPLICATE = "duplicate"  #: the table already had its final URL
     REPLACED = "replaced"  #: a re-visit found other content, which counts now
-    UNCHANGED = "unchanged"  #: a re-visit found the same content, or a 304
-    GONE = "gone"  #: a re-visit found nothing there any more
-    NOTHING = "nothing"  #: a record that says nothing of a document
+    UNCHANGED = "unchanged"  #: a re-visit found the same content, or got a 304
+    GONE = "gone"  #: a re-visit found that the document no longer exists
+    NOTHING = "nothing"  #: a record that says nothing about a document
 
 
 class DocumentHistory:
-    """Takes a batch of items into the table ``document``: one look-up, one insertion.
+    """Writes a batch of items into the table ``document``, with one look-up and one insertion.
 
-    Use it inside one transaction: :meth:`note` for each item of the batch, then :meth:`flush`.
+    Use it in one transaction: :meth:`note_document` or :meth:`note_record` for each item of the
+    batch, then :meth:`flush`.
     """
 
     def __init__(
@@ -45,9 +46,10 @@ class DocumentHistory:
         pages: bool = False,
         terms: int = 0,
     ) -> None:
-        """Look up the ledger's rows of the items' documents: data of ``pages``, or RDF.
+        """Look up the rows of the items' documents.
 
-        ``terms`` of each are indexed at most; 0: none.
+        ``pages``: the table lists pages with data, not RDF documents. ``terms``: most terms to
+        index of each document; 0 = none.
         """
         self._connection = connection
         self._limit = terms
@@ -60,11 +62,11 @@ class DocumentHistory:
             for row in connection.execute(_LOOK_UP, {"keys": sorted(keys)}):
                 self._known[row.url_key] = _Known(*row[1:])
         self._new: list[dict[str, Any]] = []
-        #: url_key → terms that are to be written
+        #: by ``url_key``, the terms to write
         self._terms: dict[str, TermCounter] = {}
 
     def note_document(self, document: RdfDocument, place: Place) -> Written:
-        """Take in a document; ``place`` is called when the content is to be kept."""
+        """Note a document; call ``place`` if its content is to be stored."""
         key = url_key(document.url)
         known = self._known.get(key)
         if known is None:
@@ -96,10 +98,10 @@ class DocumentHistory:
         return Written.REPLACED
 
     def _placed(self, key: str, place: Place) -> dict[str, int | bool | None]:
-        """Have the content kept and its terms counted; return the columns about both."""
+        """Store the content and count its terms; return the columns about both."""
         counter = TermCounter(self._limit)
         placed = place(counter)
-        # without an index, too: rows of an older version of the document go
+        # even without an index: this deletes the rows of an older version of the document
         self._terms[key] = counter
         return {**placed, "terms_complete": counter.is_complete if counter.is_on else None}
 
@@ -109,7 +111,7 @@ class DocumentHistory:
             return Written.NOTHING
         key = url_key(record.url)
         known = self._known.get(key)
-        # (an RDF document in the place of a page holds no data of a page)
+        # if a page has become an RDF document, the page's data are gone
         is_gone = says_gone(record) or (self._pages and record.outcome is FetchOutcome.FETCHED_RDF)
         if (
             known is None
@@ -132,7 +134,7 @@ class DocumentHistory:
         return Written.GONE
 
     def flush(self) -> None:
-        """Insert the new documents' rows, then the terms of all."""
+        """Insert the rows of new documents, then the terms of all documents."""
         insert_rows(self._connection, Document, self._new)
         self._new = []
         if self._terms:
@@ -166,14 +168,14 @@ _LOOK_UP = select(
 
 
 def says_gone(record: FetchRecord) -> bool:
-    """Return whether the record of a re-visit means that the document is gone."""
+    """Whether the record of a re-visit means that the document is gone."""
     return means_gone(record.outcome, record.status)
 
 
 def means_gone(outcome: str, status: int | None) -> bool:
-    """Return whether an attempt with this outcome means that the RDF that is wanted is gone.
+    """Whether an attempt with this outcome means that a URL gives no wanted RDF any more.
 
-    Passing failures (network errors, timeouts, other HTTP errors, robots.txt) do not.
+    Passing failures do not: network errors, timeouts, other HTTP errors, robots.txt.
     """
     if outcome == FetchOutcome.HTTP_ERROR:
         return status in (404, 410)

@@ -1,6 +1,6 @@
 """Hubs of earlier crawls: pages and hosts that led to many documents with few requests.
 
-Swoogle starts from the pages that led to much in its last crawl (sources.md T.8).
+Swoogle starts from the most productive pages of its last crawl (sources.md T.8).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from semcrawl.metadata.models import Fetch
 from semcrawl.web.hosts import host_of, netloc_of
 from semcrawl.web.vocabulary import FoundBy
 
-#: requests without a document that every hub is credited with: one lucky page is no hub
-_DOUBT = 4
-#: outcomes of what was sent, and could have given a document
-_ASIDE = (
+#: requests without a document that are added to every hub's, as one lucky request makes no hub
+_PRIOR_REQUESTS = 4
+#: outcomes of attempts that do not count, as they could give no document
+_NOT_COUNTED = (
     FetchOutcome.ROBOTS_DENIED,
     FetchOutcome.ADDRESS_REFUSED,
     FetchOutcome.HOST_DOWN,
@@ -30,7 +30,7 @@ _ASIDE = (
 
 @dataclass(slots=True)
 class Hub:
-    """A page and what came of its links, or a host, by its first page, and what it gave."""
+    """A page and what its links gave, or a host (named by one of its pages) and what it gave."""
 
     url: str
     documents: int = 0
@@ -39,12 +39,12 @@ class Hub:
 
     @property
     def worth(self) -> float:
-        """Documents per request that may be expected."""
-        return self.documents / (self.requests + _DOUBT)
+        """Expected documents per request."""
+        return self.documents / (self.requests + _PRIOR_REQUESTS)
 
     @property
     def why(self) -> str:
-        """Say it in a line."""
+        """Say in one line what it gave."""
         what = "host with" if self.is_host else "page that led to"
         return f"{what} {self.documents:,} RDF documents in {self.requests:,} requests"
 
@@ -63,17 +63,17 @@ class HubBook:
         with engine.execution_options(read_only=True).connect() as connection:
             rows = connection.execute(
                 select(Fetch.parent_url, func.sum(is_rdf), func.count())
-                .where(Fetch.outcome.not_in(_ASIDE), Fetch.parent_url.is_not(None))
+                .where(Fetch.outcome.not_in(_NOT_COUNTED), Fetch.parent_url.is_not(None))
                 .where(Fetch.found_by != FoundBy.ENDPOINT)
                 .group_by(Fetch.parent_url)
             )
             for url, documents, requests in rows:
                 self._count(self.pages, url, Hub(url), documents, requests)
-            # (a page that is asked for again in vain counts for its host)
+            # for a host every request counts, repeated ones and failures too
             read = (FetchOutcome.FETCHED_HTML, FetchOutcome.FETCHED_RDF)
             rows = connection.execute(
                 select(Fetch.url, Fetch.final_url, Fetch.depth, Fetch.outcome)
-                .where(Fetch.outcome.not_in(_ASIDE))
+                .where(Fetch.outcome.not_in(_NOT_COUNTED))
                 .where(Fetch.found_by != FoundBy.ENDPOINT)
             )
             for url, final, depth, outcome in rows:
@@ -92,7 +92,7 @@ class HubBook:
         known.requests += int(requests)
 
     def best(self) -> Iterator[Hub]:
-        """Yield pages and hosts that led to a document, the best first, each address once."""
+        """Yield pages and hosts that led to documents, best first, each address once."""
         hubs = [*self.pages.values(), *self.hosts.values()]
         seen: set[str] = set()
         for hub in sorted(hubs, key=lambda hub: (-hub.worth, hub.url)):

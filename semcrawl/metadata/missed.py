@@ -1,4 +1,4 @@
-"""Why links were not harvested though they were asked for, or would have been: from the records."""
+"""Finds out from the records why addresses gave nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from semcrawl.items import FetchOutcome
 from semcrawl.metadata.tally import ROBOTS_FIRST
 from semcrawl.web.hosts import netloc_of
 
-#: reasons beyond the outcomes that are reasons themselves
+#: reasons that are no names of outcomes
 UNAUTHORIZED, FORBIDDEN, NOT_FOUND, FAILED = "unauthorized", "forbidden", "not-found", "failed"
 
 _BY_STATUS: dict[int, str] = {
@@ -22,7 +22,7 @@ _BY_STATUS: dict[int, str] = {
     HTTPStatus.TOO_EARLY: FAILED,
     HTTPStatus.TOO_MANY_REQUESTS: FAILED,
 }
-#: outcomes of attempts that got no answer, or none that could be taken in
+#: outcomes of attempts without an answer, or with one that was not read to the end
 _FAILURES = frozenset(
     {
         FetchOutcome.NETWORK_ERROR,
@@ -31,7 +31,8 @@ _FAILURES = frozenset(
         FetchOutcome.INTERRUPTED,
     }
 )
-_ITSELF = frozenset(
+#: outcomes that are reasons themselves
+_REASONS = frozenset(
     {
         FetchOutcome.ROBOTS_DENIED,
         FetchOutcome.NOT_KEPT,
@@ -48,25 +49,25 @@ _ITSELF = frozenset(
 
 
 def why_missed(outcome: str, status: int | None, errors: str) -> str:
-    """Return why an attempt brought nothing; empty if it did, or redirected."""
+    """Return why an attempt gave nothing; empty if it gave something or was redirected."""
     if outcome in _FAILURES or errors.startswith(ROBOTS_FIRST):
         return FAILED
     if outcome == FetchOutcome.HTTP_ERROR and status is not None:
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return FAILED
         return _BY_STATUS.get(status, outcome)
-    return outcome if outcome in _ITSELF else ""
+    return outcome if outcome in _REASONS else ""
 
 
 class Missed:
-    """Addresses whose last attempt brought nothing, by reason."""
+    """Addresses whose last attempt gave nothing, by reason."""
 
     def __init__(self) -> None:
-        #: address → reason and host
+        #: by address, reason and host
         self._last: dict[str, tuple[str, str]] = {}
 
     def note(self, url: str, final_url: str, outcome: str, status: int | None, errors: str) -> None:
-        """Take in an attempt; later ones go before."""
+        """Note an attempt; the last one of an address counts."""
         reason = why_missed(outcome, status, errors)
         if reason:
             where = final_url if outcome == FetchOutcome.OUT_OF_SCOPE and final_url else url
@@ -75,7 +76,7 @@ class Missed:
             self._last.pop(url, None)
 
     def by_reason(self) -> dict[str, Counter[str]]:
-        """Return how many addresses there are, by reason and host (with its port)."""
+        """Count the addresses by reason and host (with its port)."""
         found: dict[str, Counter[str]] = {}
         for reason, host in self._last.values():
             found.setdefault(reason, Counter())[host] += 1

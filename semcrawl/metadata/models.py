@@ -15,29 +15,30 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from semcrawl.terminal.printable import printable
 
-#: 64 bits wide everywhere; SQLite numbers rows by itself only for INTEGER
+#: 64 bits; SQLite has them too, but numbers rows by itself only if the type is INTEGER
 _RowId = BigInteger().with_variant(Integer, "sqlite")
-#: MySQL's TEXT ends at 64 KiB
+#: a text without a limit; MySQL's TEXT ends at 64 KiB
 _LongText = Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
 
-#: values of columns that are not shown, and how long others may be shown
+#: values that ``repr`` leaves out
 _NOTHING = (None, "", 0)
-_BRIEFLY = Repr()
-_BRIEFLY.maxstring = _BRIEFLY.maxother = 100
+#: shortens other values in ``repr``
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = 100
 
 
 class Base(DeclarativeBase):
     """Base of all tables."""
 
     def __repr__(self) -> str:
-        """Show what a row holds, shortened, as far as it was read."""
+        """Show the loaded values of a row, shortened."""
         held = ((name, vars(self).get(name)) for name in self.__table__.columns.keys())  # noqa: SIM118
-        shown = (f"{name}={_BRIEFLY.repr(value)}" for name, value in held if value not in _NOTHING)
+        shown = (f"{name}={_SHORT.repr(value)}" for name, value in held if value not in _NOTHING)
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
 class Fetch(Base):
-    """One attempt to fetch a URL, as it ended (:class:`semcrawl.items.FetchRecord`)."""
+    """An attempt to fetch a URL (:class:`semcrawl.items.FetchRecord`)."""
 
     __tablename__ = "fetch"
 
@@ -47,7 +48,7 @@ class Fetch(Base):
     parent_url: Mapped[str | None] = mapped_column(_LongText)
     depth: Mapped[int] = mapped_column(Integer)
     label: Mapped[str] = mapped_column(String(16))
-    #: names of the rules that held, divided by spaces
+    #: names of the rules that gave the label, separated by spaces
     rules: Mapped[str] = mapped_column(Text)
     outcome: Mapped[str] = mapped_column(String(32), index=True)
     status: Mapped[int | None] = mapped_column(Integer)
@@ -60,31 +61,31 @@ class Fetch(Base):
     elapsed: Mapped[float] = mapped_column(Double)
     #: spider that made the attempt
     spider: Mapped[str] = mapped_column(String(64), default="")
-    #: job that made the attempt (scrapyd's, else host and process)
+    #: job that made the attempt: scrapyd's name for it, or host and process
     worker: Mapped[str] = mapped_column(String(128), default="")
     #: validators of the response and SHA-256 of its body, for re-visits
     etag: Mapped[str] = mapped_column(Text, default="")
     last_modified: Mapped[str] = mapped_column(Text, default="")
     content_hash: Mapped[str] = mapped_column(String(64), default="")
-    #: names the attempt: one made again after a crash has the name of the first, whose row it
-    #: replaces; NULL for requests that belong to no link
+    #: number of the attempt; one that is repeated after a crash keeps it, and replaces the first
+    #: row; NULL for requests that belong to no link
     attempt: Mapped[int | None] = mapped_column(BigInteger, index=True, unique=True)
     #: what led to the address (:class:`semcrawl.web.vocabulary.FoundBy`); empty for requests that
-    #: belong to no link, and in rows that are older than the column
+    #: belong to no link, and in rows older than the column
     found_by: Mapped[str] = mapped_column(String(16), default="")
-    #: as the crawl's topic judged the document, 0 to 1, and why, a line for each reason; NULL where
-    #: there was no topic or nothing to judge
+    #: relevance to the crawl's topic, 0 to 1; NULL without a topic, or with nothing to judge
     relevance: Mapped[float | None] = mapped_column(Double)
+    #: the topic's reasons, one per line; NULL as above
     reasons: Mapped[str | None] = mapped_column(_LongText)
 
 
 class Document(Base):
-    """One RDF document as last read (:class:`semcrawl.items.RdfDocument`)."""
+    """An RDF document with its last content (:class:`semcrawl.items.RdfDocument`)."""
 
     __tablename__ = "document"
 
     id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=True)
-    #: :func:`url_key` of ``url``: URLs are too long for an index in some databases
+    #: :func:`url_key` of ``url``, as URLs are too long for indexes of some databases
     url_key: Mapped[str] = mapped_column(String(64), unique=True)
     #: final URL
     url: Mapped[str] = mapped_column(_LongText)
@@ -95,7 +96,7 @@ class Document(Base):
     rules: Mapped[str] = mapped_column(Text)
     format: Mapped[str] = mapped_column(String(32))
     content_type: Mapped[str] = mapped_column(Text)
-    #: of the body as downloaded
+    #: size of the body as received
     bytes: Mapped[int] = mapped_column(BigInteger)
     quads: Mapped[int] = mapped_column(BigInteger)
     error_count: Mapped[int] = mapped_column(Integer)
@@ -103,33 +104,33 @@ class Document(Base):
     last_modified: Mapped[str] = mapped_column(Text)
     #: SHA-256 of the body, hexadecimal
     content_hash: Mapped[str] = mapped_column(String(64))
-    #: names of the files of an archive that were looked at, a line each; NULL when it is none
+    #: names of the files of an archive that were read, one per line; NULL if it is no archive
     members: Mapped[str | None] = mapped_column(_LongText)
     #: when this content was fetched
     fetched_at: Mapped[float] = mapped_column(Double)
-    #: number of its last change, counted over all documents from 1
+    #: number of its last change; changes of all documents are numbered from 1
     revision: Mapped[int] = mapped_column(BigInteger, index=True)
     #: place of its lines in ``quads.nq``
     offset: Mapped[int] = mapped_column("offset", BigInteger)
     length: Mapped[int] = mapped_column(BigInteger)
-    #: when it was first and last looked at
+    #: time of the first and of the last visit
     first_seen_at: Mapped[float] = mapped_column(Double)
     last_seen_at: Mapped[float] = mapped_column(Double)
-    #: how often it was looked at, and how often it was found changed
+    #: number of visits, and of those that found a change
     visits: Mapped[int] = mapped_column(Integer, default=1)
     changes: Mapped[int] = mapped_column(Integer, default=0)
     #: when a re-visit found it gone
     gone_at: Mapped[float | None] = mapped_column(Double)
     #: what led to it, as in ``fetch``
     found_by: Mapped[str] = mapped_column(String(16), default="")
-    #: whether ``term_use`` has all of its terms; NULL: it was not looked at for terms
+    #: whether ``term_use`` has all of its terms; NULL if its terms were not counted
     terms_complete: Mapped[bool | None] = mapped_column(Boolean)
 
     __table_args__ = (Index("ix_document_span", "offset", "length"),)
 
 
 class Contribution(Base):
-    """A graph other than its own that a document has statements in."""
+    """A graph, other than its own, in which a document has statements."""
 
     __tablename__ = "contribution"
 
@@ -145,11 +146,11 @@ class Contribution(Base):
 
 
 class Term(Base):
-    """A class or a property that some document uses."""
+    """A class or property that some document uses."""
 
     __tablename__ = "term"
 
-    #: :func:`term_id` of kind and IRI, so that workers who share a database give it the same
+    #: :func:`term_id` of kind and IRI, the same for all workers that share a database
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     #: ``class`` or ``property``
     kind: Mapped[str] = mapped_column(String(8))
@@ -157,7 +158,7 @@ class Term(Base):
 
 
 class TermUse(Base):
-    """A document uses a term."""
+    """A document's use of a term."""
 
     __tablename__ = "term_use"
 
@@ -165,7 +166,7 @@ class TermUse(Base):
     document_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     #: ``id`` of the term
     term_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    #: statements with the property, or that name the class
+    #: number of statements with the property, or with the class as type
     count: Mapped[int] = mapped_column(BigInteger)
 
     __table_args__ = (
@@ -175,23 +176,23 @@ class TermUse(Base):
 
 
 class Delivery(Base):
-    """How far the delivery to a triple store has come."""
+    """The progress of the delivery to a triple store."""
 
     __tablename__ = "delivery"
 
-    #: the store, as its settings name it
+    #: the store's name, from the settings
     target: Mapped[str] = mapped_column(String(255), primary_key=True)
-    #: every document's revision up to here is in the store, or refused
+    #: the store has taken or refused all revisions up to this one
     revision: Mapped[int] = mapped_column(BigInteger)
-    #: whether ``made_graph`` tells which graphs were made by it; deliveries of older versions of
-    #: semcrawl have no owners noted
+    #: whether ``made_graph`` lists the graphs that were delivered; older versions of semcrawl did
+    #: not note them
     has_owners: Mapped[bool] = mapped_column(Boolean)
 
 
 class MadeGraph(Base):
-    """A graph that a document has made in a triple store: no other document writes or drops it.
+    """A graph that a document made in a triple store; no other document writes or drops it.
 
-    The rows of both files of quads are in ``crawl.db``, as their graphs are in one store.
+    ``crawl.db`` has the rows for both files of quads, as their graphs are in one store.
     """
 
     __tablename__ = "made_graph"
@@ -200,16 +201,15 @@ class MadeGraph(Base):
     target: Mapped[str] = mapped_column(String(255))
     #: :func:`url_key` of ``name``
     name_key: Mapped[str] = mapped_column(String(64))
-    #: the graph in the store, as N-Quads writes it
+    #: the graph's name in the store, as N-Quads writes it
     name: Mapped[str] = mapped_column(_LongText)
     #: ``url_key`` of the document that made it
     document_key: Mapped[str] = mapped_column(String(64))
     #: the name that the document states for it
     stated: Mapped[str] = mapped_column(_LongText)
-    #: the version of the document that is being written; NULL once the store has said that it is
-    #: there
+    #: the version of the document that is being written; NULL once the store has it
     claimed_for: Mapped[str | None] = mapped_column(String(64))
-    #: until then, statements of which the graph has one if it is the document's
+    #: statements, one per line; until then, the document's graph is known by having one of them
     witness: Mapped[str | None] = mapped_column(_LongText)
 
     __table_args__ = (
@@ -219,7 +219,7 @@ class MadeGraph(Base):
 
 
 class Refusal(Base):
-    """A document that a triple store would not take."""
+    """A document that a triple store refused."""
 
     __tablename__ = "refusal"
 
@@ -227,13 +227,13 @@ class Refusal(Base):
     target: Mapped[str] = mapped_column(String(255))
     url: Mapped[str] = mapped_column(_LongText)
     revision: Mapped[int] = mapped_column(BigInteger)
-    #: the store's words, one line
+    #: the store's message, in one line
     error: Mapped[str] = mapped_column(_LongText)
     refused_at: Mapped[float] = mapped_column(Double)
 
 
 def url_key(url: str) -> str:
-    """Return the SHA-256 of the URL's UTF-8, hexadecimal: a key of fixed length."""
+    """Return a key of fixed length for a URL: its SHA-256, hexadecimal."""
     return sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -243,9 +243,9 @@ def term_id(kind: str, iri: str) -> int:
 
 
 def storable(text: str) -> str:
-    """Return the text without characters that a database refuses or a terminal acts on.
+    """Return the text without characters that a database refuses or a terminal interprets.
 
-    Lone surrogates are replaced, control characters written by their numbers.
+    Lone surrogates are replaced; control characters become escapes.
     """
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""The metadata tables as Parquet files, for analysis."""
+"""Writes the metadata tables as Parquet files, for analysis."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BATCH = 10_000
 
 
 def check_parquet() -> None:
-    """Raise ``UsageError`` when pyarrow is missing."""
+    """Raise ``UsageError`` if pyarrow is missing."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ModuleNotFoundError:
@@ -26,9 +26,9 @@ def check_parquet() -> None:
 
 
 def write_parquet(engine: Engine, folder: Path) -> list[Path]:
-    """Write ``fetch.parquet`` and ``document.parquet``, each whole or not at all; return them.
+    """Write ``fetch.parquet`` and ``document.parquet``, each atomically; return their paths.
 
-    Raises ``UsageError`` without pyarrow and ``StoreError`` when the folder cannot be written.
+    Raises ``UsageError`` without pyarrow, and ``StoreError`` if the folder cannot be written.
     """
     check_parquet()
     written = []
@@ -62,7 +62,7 @@ def _write(engine: Engine, table: Any, path: Path) -> None:
 
 
 def arrow_schema(table: Any, without: Collection[str] = ()) -> Any:
-    """Return the columns of a table, some left out, as pyarrow has them."""
+    """Return the schema of a table for pyarrow, without some columns."""
     import pyarrow as pa
 
     return pa.schema(

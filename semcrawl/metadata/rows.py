@@ -1,4 +1,4 @@
-"""Items as rows of the metadata tables, and many rows into a table by the driver's own call."""
+"""Makes rows of the metadata tables from items, and inserts many rows with one driver call."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from semcrawl.terminal.printable import printable
 
 T = TypeVar("T")
 
-#: keys in one question; SQLite takes at least 999
+#: most keys in one query; SQLite takes at least 999
 _KEYS_AT_ONCE = 500
-#: longest error text kept, in characters
+#: most characters of an error text
 MAX_ERRORS = 4000
-#: longest list of an archive's files kept, in characters
+#: most characters of the list of an archive's files
 MAX_MEMBERS = 1_000_000
 
 
-#: columns of ``fetch`` and of ``document`` that have the names and values of the items' fields
+#: columns of ``fetch`` and ``document`` with the names and values of the items' fields
 _OF_BOTH = ("url", "parent_url", "depth", "label", "content_type", "bytes", "quads")
 _OF_FETCH = (*_OF_BOTH, "final_url", "status", "started_at", "elapsed", "attempt")
 _OF_DOCUMENT = (
     *_OF_BOTH, "request_url", "format", "error_count", "etag", "last_modified", "content_hash",
     "fetched_at",
 )  # fmt: skip
-#: columns of ``fetch`` that a record has among its ``extra`` texts, and most characters of each
+#: columns of ``fetch`` that come from a record's ``extra``, with the most characters of each
 _EXTRA = {"spider": 64, "worker": 128, "etag": None, "last_modified": None, "content_hash": 64}
 
 
@@ -68,14 +68,14 @@ def document_row(document: RdfDocument) -> dict[str, Any]:
 
 
 def _stored(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row whose texts can be stored and shown, wherever they come from."""
+    """Return a row whose texts any database can store and any terminal can show."""
     return {
         name: storable(value) if isinstance(value, str) else value for name, value in row.items()
     }
 
 
 def _members(document: RdfDocument) -> str | None:
-    """Return the names of the files of an archive, a line each, those that fit."""
+    """Return the names of an archive's files, one per line, as many as fit."""
     if not document.members:
         return None
     text = "\n".join(" ".join(name.split()) for name in document.members)
@@ -85,10 +85,10 @@ def _members(document: RdfDocument) -> str | None:
 
 
 class _Insertion:
-    """Inserts rows of numbers and text by the driver's own call.
+    """Inserts rows of numbers and texts with the driver's own call.
 
-    SQLAlchemy writes the SQL, once. Leaving each row's values to it as well would cost as much
-    again as the insertion: there is nothing to convert.
+    SQLAlchemy writes the SQL once. If it also handled each row's values, which need no conversion,
+    the insertion would take twice as long.
     """
 
     def __init__(self, table: Table, dialect: Dialect, columns: Sequence[str]) -> None:
@@ -106,13 +106,13 @@ _insertion = lru_cache(maxsize=64)(_Insertion)
 
 
 def insert_rows(connection: Connection, model: Any, rows: Collection[dict[str, Any]]) -> None:
-    """Insert rows that have the same two or more columns; raises SQLAlchemy's errors."""
+    """Insert rows with the same two or more columns; raise SQLAlchemy's errors."""
     if rows:
         columns = tuple(next(iter(rows)))
         _insertion(model.__table__, connection.dialect, columns)(connection, rows)
 
 
 def in_parts(keys: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Yield keys by as many as any database takes in one question."""
+    """Yield keys in parts that any database takes in one query."""
     for start in range(0, len(keys), _KEYS_AT_ONCE):
         yield keys[start : start + _KEYS_AT_ONCE]

@@ -1,4 +1,4 @@
-"""Tables made and migrated, by one process at a time."""
+"""Makes and migrates the tables of a database, in one process at a time."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables of one kind of database, and the steps that lead to them."""
+    """The tables of one kind of database, and their migrations."""
 
     metadata: MetaData
-    #: package whose folder ``migrations`` has Alembic's steps from the first revision on
+    #: package whose folder ``migrations`` has Alembic's migrations
     package: str
-    #: Alembic's revisions in their order, the present one last
+    #: Alembic's revisions in order, the current one last
     versions: tuple[str, ...]
 
     @property
     def head(self) -> str:
-        """The present revision."""
+        """The current revision."""
         return self.versions[-1]
 
 
@@ -45,10 +45,10 @@ _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32)
 
 
 def bring_up_to_date(engine: Engine, tables: Tables = CRAWL) -> None:
-    """Make the tables, or migrate them to their newest revision.
+    """Make the tables, or migrate them to the current revision.
 
-    Raises ``StoreError`` for a database that a newer version has written. Alembic itself is
-    loaded only when there is something to migrate.
+    Raises ``StoreError`` for a database of a newer semcrawl. Alembic is loaded only if there is
+    something to migrate.
     """
     with engine.connect() as connection:
         if _version(connection) == tables.head:
@@ -78,7 +78,7 @@ def migrate(engine: Engine, revision: str, tables: Tables = CRAWL) -> None:
     from alembic.config import Config
 
     with TemporaryDirectory(prefix="semcrawl-") as folder, engine.begin() as connection:
-        # copied, as the package may be in an egg, and Alembic wants files
+        # copy the migrations: Alembic needs files, and the package may be in an archive
         _copy(files(tables.package) / "migrations", Path(folder))
         config = Config()
         config.set_main_option("script_location", folder.replace("%", "%%"))
@@ -103,7 +103,7 @@ def _version(connection: Connection) -> str | None:
 
 @contextmanager
 def one_at_a_time(engine: Engine) -> Iterator[None]:
-    """Hold the database's own lock for changes of its schema or its journal."""
+    """Hold a lock of the database, so that one process at a time runs the block."""
     backend = engine.url.get_backend_name()
     if backend == "sqlite":
         if not engine.url.database or engine.url.database == ":memory:":

@@ -1,4 +1,4 @@
-"""The fate of a crawl's seeds, read from its records: where they led, which gave nothing."""
+"""Finds out from the records where a crawl's seeds led, and which gave nothing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sqlalchemy.orm import Session
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.database import opened
 from semcrawl.metadata.models import Fetch
-from semcrawl.metadata.tally import is_aside, is_robots
+from semcrawl.metadata.tally import is_context_fetch, is_robots
 from semcrawl.web.hosts import domain_of
 
-#: outcomes with which something of a seed was fetched
-_HAD = frozenset(
+#: outcomes of seeds that gave something
+_FETCHED = frozenset(
     {
         FetchOutcome.FETCHED_RDF,
         FetchOutcome.FETCHED_HTML,
@@ -26,20 +26,20 @@ _HAD = frozenset(
         FetchOutcome.FILTERED_TYPE,
     }
 )
-#: seeds whose records are looked at, and redirects of one that are followed
+#: most records of seeds that are read, and most redirects of a seed that are followed
 _MOST_SEEDS, _MOST_REDIRECTS = 100_000, 30
-#: lines about single seeds
+#: most lines about single seeds
 _SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
 class SeedFate:
-    """Where a seed led, and how that ended."""
+    """Where a seed led, and its outcome there."""
 
     seed: str
-    #: the last address that it led to
+    #: the last address that its redirects led to
     end: str
-    #: empty if the last record is not of a seed: a page linked to it as well
+    #: empty if that address has no record as a seed, as a page linked to it before
     outcome: str = ""
     status: int | None = None
     errors: str = ""
@@ -50,13 +50,13 @@ class SeedFate:
         return domain_of(self.seed) != domain_of(self.end)
 
     @property
-    def had(self) -> bool:
-        """Whether something came of it."""
-        return not self.outcome or self.outcome in _HAD
+    def gave_something(self) -> bool:
+        """Whether it gave something, as far as is known."""
+        return not self.outcome or self.outcome in _FETCHED
 
     def line(self) -> str:
-        """Return a line on a seed for the user; empty if it was simply fetched."""
-        if self.had:
+        """Return a line for the user; empty if the seed was fetched without anything special."""
+        if self.gave_something:
             return f"the seed {self.seed} leads to {self.end}" if self.moved else ""
         where = self.seed if self.end == self.seed else f"{self.seed} leads to {self.end}, which"
         if self.outcome == FetchOutcome.HTTP_ERROR and (self.status or 0) >= 400:
@@ -66,7 +66,7 @@ class SeedFate:
 
 
 def seed_lines(database: str) -> list[str]:
-    """Return a line for each seed that led to another domain or gave nothing; the first ones."""
+    """Return lines about the first seeds that led to another domain or gave nothing."""
     with opened(database) as engine:
         lines = [line for fate in seed_fates(engine) if (line := fate.line())]
     more = len(lines) - _SHOWN
@@ -76,13 +76,13 @@ def seed_lines(database: str) -> list[str]:
 
 
 def seed_fates(engine: Engine) -> list[SeedFate]:
-    """Return what became of each seed that was asked for, the last time that it was."""
+    """Return the fate of each seed, by its last attempt."""
     columns = (Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.status, Fetch.errors, Fetch.rules)
     query = select(*columns).where(Fetch.parent_url.is_(None)).order_by(Fetch.id)
     rows: dict[str, Any] = {}
     with Session(engine) as session:
         for row in session.execute(query.limit(_MOST_SEEDS)):
-            if not (is_robots(row.url, row.outcome) or is_aside(row.rules)):
+            if not (is_robots(row.url, row.outcome) or is_context_fetch(row.rules)):
                 rows[row.url] = row
     led_to = {row.final_url for row in rows.values() if row.outcome == FetchOutcome.REDIRECTED}
     return [_fate(url, rows) for url in rows if url not in led_to]

@@ -1,4 +1,4 @@
-"""The sums of a crawl, read back from its records."""
+"""Adds up a crawl from its records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from semcrawl.items import FetchOutcome
 from semcrawl.metadata.history import means_gone
 from semcrawl.metadata.missed import Missed
 from semcrawl.metadata.models import Fetch
-from semcrawl.metadata.tally import PROBLEMS, ROBOTS_FIRST, is_aside, is_guess, is_robots, was_sent
+from semcrawl.metadata.tally import (
+    PROBLEMS,
+    ROBOTS_FIRST,
+    is_context_fetch,
+    is_guess,
+    is_robots,
+    was_sent,
+)
 from semcrawl.topics import STOPPED
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.vocabulary import Kind
@@ -35,7 +42,7 @@ class HostSummary:
     requests: int = 0
     rdf_documents: int = 0
     html_documents: int = 0
-    #: addresses that gave an image to keep
+    #: addresses of images that were kept
     images: int = 0
     targets: int = 0
     quads: int = 0
@@ -49,7 +56,7 @@ class HostSummary:
 
 @dataclass
 class WaySummary:
-    """The sums of one way that led to addresses."""
+    """The sums of one way in which addresses were found."""
 
     requests: int = 0
     rdf_documents: int = 0
@@ -60,17 +67,17 @@ class WaySummary:
 class Summary:
     """The sums of a whole job, all its runs together."""
 
-    #: requests sent, robots.txt and JSON-LD contexts not counted
+    #: requests sent, except for robots.txt and JSON-LD contexts
     requests: int = 0
     robots_requests: int = 0
     context_requests: int = 0
     rdf_documents: int = 0
     html_documents: int = 0
-    #: documents, pages and files that the crawl is after
+    #: documents, pages and files of the kind that the crawl is for
     targets: int = 0
-    #: of the RDF documents
+    #: quads of the RDF documents
     quads: int = 0
-    #: pages with data in them, and the quads of these
+    #: pages with embedded data, and the quads of these
     embedded_documents: int = 0
     embedded_quads: int = 0
     #: bytes of bodies received
@@ -78,11 +85,11 @@ class Summary:
     outcomes: dict[str, int] = field(default_factory=dict)
     #: by host, with its port
     hosts: dict[str, HostSummary] = field(default_factory=dict)
-    #: what led to documents and pages, by way (:class:`semcrawl.web.vocabulary.FoundBy`)
+    #: by the way in which addresses were found (:class:`semcrawl.web.vocabulary.FoundBy`)
     found_by: dict[str, WaySummary] = field(default_factory=dict)
-    #: addresses whose last attempt brought nothing, by reason and host
+    #: addresses whose last attempt gave nothing, by reason and host
     missed: dict[str, Counter[str]] = field(default_factory=dict)
-    #: checks by a shape that took too much time or memory
+    #: checks of shapes that were stopped as they took too much time or memory
     checks_stopped: int = 0
 
     @property
@@ -91,7 +98,7 @@ class Summary:
         return self.targets / self.requests if self.requests else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it in the form of ``summary.json``."""
+        """Return the content of ``summary.json``."""
         return {
             "requests": self.requests,
             "robots_requests": self.robots_requests,
@@ -125,11 +132,11 @@ _STOPPED = select(func.count()).where(Fetch.reasons.contains(f": {STOPPED}"))
 
 
 def summarise(engine: Engine, targets: Targets | None = None, threshold: float = 0.0) -> Summary:
-    """Add up the table ``fetch``: one summary over all runs of the job.
+    """Add up the table ``fetch``, over all runs of the job.
 
-    Documents and pages count once, as in ``quads.nq``: by their last attempt. One that a re-visit
-    found changed counts with its new quads, one that is gone does not. ``threshold``: relevance
-    from which a document is a target, where there is a topic.
+    Documents and pages count once, by their last attempt, as in ``quads.nq``. One that has changed
+    counts with its new quads; one that is gone does not count. ``threshold``: least relevance of a
+    target, if there is a topic.
     """
     targets = targets or Targets()
     summary = Summary()
@@ -137,7 +144,7 @@ def summarise(engine: Engine, targets: Targets | None = None, threshold: float =
     hosts: dict[str, HostSummary] = {}
     missed = Missed()
     ways: defaultdict[str, WaySummary] = defaultdict(WaySummary)
-    #: final URL → host, quads and way
+    #: by final URL: host, quads and way
     documents: dict[str, tuple[HostSummary, int, WaySummary]] = {}
     pages: dict[str, tuple[HostSummary, int, WaySummary]] = {}
     images: dict[str, tuple[HostSummary, int, WaySummary]] = {}
@@ -158,10 +165,10 @@ def summarise(engine: Engine, targets: Targets | None = None, threshold: float =
             if is_robots(url, outcome):
                 summary.robots_requests += 1
                 continue
-            if is_aside(rules):
+            if is_context_fetch(rules):
                 summary.context_requests += was_sent(outcome, errors)
                 continue
-            guess = is_guess(rules)  # (there need not be anything)
+            guess = is_guess(rules)  # if nothing was there, that is no failure
             if not guess:
                 missed.note(url, final_url, outcome, status, errors)
             host, found_by = hosts.setdefault(netloc_of(url), HostSummary()), ways[way]

@@ -31,29 +31,29 @@ PROBLEMS = frozenset(
         FetchOutcome.TOO_LARGE,
     }
 )
-#: beginning of the error of a link that was not sent, as its host's robots.txt was unavailable
+#: prefix of the error of a link that was not sent because its robots.txt could not be fetched
 ROBOTS_FIRST = "robots.txt: "
 #: hosts shown as current
 _CURRENT_HOSTS = 3
 
 
 def was_sent(outcome: str, errors: str) -> bool:
-    """Whether an attempt with this outcome and these errors sent a request for its own URL."""
+    """Whether an attempt with this outcome and these errors sent a request for its URL."""
     return outcome not in UNSENT and not errors.startswith(ROBOTS_FIRST)
 
 
-def is_aside(rules: str | Iterable[str]) -> bool:
-    """Whether an attempt with these rules fetched no link but a JSON-LD context."""
+def is_context_fetch(rules: str | Iterable[str]) -> bool:
+    """Whether an attempt with these rules fetched a JSON-LD context."""
     return "context" in (rules.split() if isinstance(rules, str) else rules)
 
 
 def is_guess(rules: str | Iterable[str]) -> bool:
-    """Whether an attempt with these rules looked for what nobody named."""
+    """Whether an attempt with these rules guessed its address."""
     return "guess" in (rules.split() if isinstance(rules, str) else rules)
 
 
 def is_robots(url: str, outcome: str) -> bool:
-    """Whether an attempt asked for a robots.txt, with whatever outcome."""
+    """Whether an attempt was for a robots.txt, whatever its outcome."""
     return outcome == FetchOutcome.FETCHED_ROBOTS or (
         url.endswith("/robots.txt") and url.count("/") == 3
     )
@@ -63,17 +63,18 @@ def is_robots(url: str, outcome: str) -> bool:
 class Tally:
     """The sums of this run's attempts."""
 
-    #: requests sent, robots.txt and JSON-LD contexts not counted
+    #: requests sent, except for robots.txt and JSON-LD contexts
     requests: int = 0
     rdf_documents: int = 0
     html_documents: int = 0
+    #: quads of the RDF documents
     quads: int = 0
-    #: of the data embedded in pages
+    #: quads of the data embedded in pages
     embedded_quads: int = 0
     errors: int = 0
     bytes: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
-    #: hear of each attempt as well
+    #: functions that are called with each record
     listeners: list[Callable[[FetchRecord], None]] = field(default_factory=list)
     _hosts: OrderedDict[str, None] = field(default_factory=OrderedDict)
 
@@ -82,7 +83,7 @@ class Tally:
         self.outcomes[str(record.outcome)] += 1
         for listener in self.listeners:
             listener(record)
-        if is_robots(record.url, record.outcome) or is_aside(record.rules):
+        if is_robots(record.url, record.outcome) or is_context_fetch(record.rules):
             return
         if was_sent(record.outcome, record.errors):
             self.requests += 1

@@ -1,4 +1,4 @@
-"""The index of classes and properties by document: tables ``term`` and ``term_use``."""
+"""The index of the classes and properties that documents use: ``term`` and ``term_use``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TERM = cast("Table", Term.__table__)
 
 
 def write_terms(connection: Connection, terms: Mapping[int, TermCounter]) -> None:
-    """Put the terms of documents, by their ids, in place of those that they had."""
+    """Replace the terms of documents, given by their ids."""
     forget_terms(connection, terms)
     uses: list[dict[str, Any]] = []
     rows: dict[int, dict[str, Any]] = {}
@@ -31,19 +31,19 @@ def write_terms(connection: Connection, terms: Mapping[int, TermCounter]) -> Non
             uses.append({"document_id": document, "term_id": number, "count": count})
     if not uses:
         return
-    # sorted, so that workers who add the same terms do not wait for each other in a circle
+    # sorted, so that workers that add the same terms do not deadlock
     _new_terms(connection, [rows[number] for number in sorted(rows)])
     insert_rows(connection, TermUse, uses)
 
 
 def forget_terms(connection: Connection, documents: Iterable[int]) -> None:
-    """Take documents out of the index, by their ids."""
+    """Remove documents, given by their ids, from the index."""
     for part in in_parts(sorted(documents)):
         connection.execute(_FORGET, {"ids": part})
 
 
 def ids_of(connection: Connection, keys: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Yield the documents that have these ``url_key``, each with its id."""
+    """Yield ``url_key`` and id of the documents with these keys."""
     for part in in_parts(keys):
         for row in connection.execute(_IDS, {"keys": part}):
             yield row.url_key, row.id
@@ -62,7 +62,7 @@ def _terms_of(counter: TermCounter) -> Iterator[tuple[str, str, int]]:
 
 
 def _new_terms(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
-    """Insert those of the terms that are not there."""
+    """Insert the terms that the table lacks."""
     dialect = connection.dialect
     statement: Insert
     if dialect.name == "postgresql":

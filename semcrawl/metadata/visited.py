@@ -1,4 +1,4 @@
-"""Documents and pages with their history, from which re-visits start."""
+"""Reads the history of documents and pages, for re-visits."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def due_revisits(
     images: bool = False,
     broken: Collection[str] = (),
 ) -> list[Revisit]:
-    """Return what of the database at ``url`` is to be re-visited at ``now``, most urgent first.
+    """Return the re-visits that are due at ``now`` by the database at ``url``, most urgent first.
 
-    ``files``: URLs of files that are neither RDF nor pages and are kept. ``images``: whether images
-    that were kept are among them. ``broken``: URLs of images that may be whole by now. Raises
-    ``UsageError`` and ``StoreError`` as :func:`semcrawl.metadata.database.connect` does.
+    ``files``: URLs of kept files that are neither RDF nor pages. ``images``: include images that
+    were kept. ``broken``: URLs of broken images, which may work now. Raises ``UsageError`` and
+    ``StoreError`` as :func:`semcrawl.metadata.database.connect` does.
     """
     with opened(url) as engine:
         return due(visited_documents(engine, files, images=images, broken=broken), options, now)
 
 
 def read_sitemaps(url: str) -> list[tuple[str, str | None, int, str]]:
-    """Return address, parent, depth and rules of each sitemap that was read, the first ones first.
+    """Return address, parent, depth and rules of each sitemap that was read, oldest first.
 
     ``url`` is that of the database. Raises as :func:`due_revisits` does.
     """
@@ -57,9 +57,9 @@ def visited_documents(
     images: bool = False,
     broken: Collection[str] = (),
 ) -> Iterator[Visited]:
-    """Yield every RDF document that is not gone, every HTML page that was read, ``files``, images.
+    """Yield every RDF document that is not gone, every page that was read, ``files``, images.
 
-    What answered 404 is among them: it may come back. So may what is ``broken``.
+    They include addresses that answered 404, and ``broken`` images, as these may come back.
     """
     with engine.execution_options(read_only=True).connect() as connection:
         found: dict[str | None, int] = {}
@@ -67,7 +67,7 @@ def visited_documents(
         is_wanted = or_(
             Document.gone_at.is_(None), Document.url.in_(select(Fetch.url).where(was_missing))
         )
-        # (the pages of an endpoint are no documents of their own: it is read anew by a new job)
+        # answers of an endpoint are no documents of their own: a new job reads the endpoint again
         is_wanted = and_(is_wanted, Document.found_by != FoundBy.ENDPOINT)
         for row in connection.execute(select(Document).where(is_wanted)):
             found[row.parent_url] = found.get(row.parent_url, 0) + (row.gone_at is None)
@@ -100,7 +100,7 @@ def visited_documents(
             .having(func.max(case((is_read, 1), else_=0)) == 1)
             .subquery()
         )
-        # (where a document was, a page may be now)
+        # an address may have given a document once and a page later: it counts as a document
         documents = select(Document.url).where(is_wanted)
         first, last = aliased(Fetch), aliased(Fetch)
         rows = connection.execute(
