@@ -75,7 +75,8 @@ def test_the_dataset_is_what_rdflib_reads_itself(tmp_path):
         dataset = opened.dataset()
     rdflib.NORMALIZE_LITERALS = False
     try:
-        expected = rdflib.Dataset().parse(data=odd.nquads.decode(), format="nquads")
+        expected = rdflib.Dataset()
+        expected.parse(data=odd.nquads.decode(), format="nquads")
     finally:
         rdflib.NORMALIZE_LITERALS = True
 

@@ -159,6 +159,7 @@ def test_more_entries_than_the_limit_are_left_out_and_told_of() -> None:
         ("<urlset>" + "<a>" * 99, "nested too deep"),
         ("<!--" + "x" * 99_999, "no element"),
     ],
+    ids=["cut off", "broken", "nested", "no element"],
 )
 def test_what_is_broken_is_told_in_a_line(body: str | bytes, fault: str) -> None:
     assert fault in " ".join(read(body).faults)
