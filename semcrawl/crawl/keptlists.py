@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 
 import msgpack
 
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Blobs
 from semcrawl.sources import CHUNK, Listing, Shelf
+
+T = TypeVar("T")
 
 #: pieces, and indexes, of lists that this process caches
 _CACHED = 16
@@ -75,27 +77,19 @@ class KeptLists:
         for number, length in enumerate(index.lengths):
             for piece in range(-(-length // CHUNK)):
                 await self._blobs.put(_blob(name, number, piece), b"")
-        self._indexes.pop(name, None)
+        self._indexes.pop(_blob(name), None)
 
     async def index(self, name: str) -> ListIndex | None:
         """Return the index of a list; ``None`` for a list that is used up or unknown."""
-        if name not in self._indexes:
-            data = await self._blobs.get(_blob(name))
-            if not data:
-                return None
-            try:
-                self._indexes[name] = ListIndex([int(n) for n in msgpack.unpackb(data)])
-            except (ValueError, TypeError, msgpack.UnpackException) as error:
-                raise FrontierCorrupt(f"{self._blobs.describe(_blob(name))}: {error}") from error
-            if len(self._indexes) > _CACHED:
-                self._indexes.popitem(last=False)
-        return self._indexes[name]
+        return await self._read(self._indexes, _blob(name), _index_of)
 
     async def links(self, place: Place, end: int) -> Listing | None:
         """Return the links from a place up to ``end``; ``None`` if the list is used up."""
         found: list[Listing] = []
         for piece in range(place.number // CHUNK, -(-end // CHUNK)):
-            listing = await self._piece(_blob(place.name, place.shelf, piece))
+            listing = await self._read(
+                self._pieces, _blob(place.name, place.shelf, piece), Listing.unpack
+            )
             if listing is None:
                 break
             start = piece * CHUNK
@@ -105,18 +99,24 @@ class KeptLists:
             return None
         return replace(found[0], links=[link for each in found for link in each.links])
 
-    async def _piece(self, blob: str) -> Listing | None:
-        if blob not in self._pieces:
+    async def _read(
+        self, known: OrderedDict[str, T], blob: str, unpack: Callable[[bytes], T]
+    ) -> T | None:
+        if blob not in known:
             data = await self._blobs.get(blob)
             if not data:
                 return None
             try:
-                self._pieces[blob] = Listing.unpack(data)
-            except ValueError as error:
+                known[blob] = unpack(data)
+            except (ValueError, TypeError, msgpack.UnpackException) as error:
                 raise FrontierCorrupt(f"{self._blobs.describe(blob)} holds {error}") from error
-            if len(self._pieces) > _CACHED:
-                self._pieces.popitem(last=False)
-        return self._pieces[blob]
+            if len(known) > _CACHED:
+                known.popitem(last=False)
+        return known[blob]
+
+
+def _index_of(data: bytes) -> ListIndex:
+    return ListIndex([int(n) for n in msgpack.unpackb(data)])
 
 
 def _blob(name: str, *numbers: int) -> str:
