@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pyoxigraph
@@ -28,6 +29,8 @@ _DCTERMS = "http://purl.org/dc/terms/"
 _TITLE, _LANGUAGE = _DCTERMS + "title", _DCTERMS + "language"
 _TEXT, _ABOUT = _SCHEMA + "text", _SCHEMA + "about"
 _RELEVANCE, _REASON = NAMESPACE + "relevance", NAMESPACE + "reason"
+#: fields that a page has in common with a document
+_SHARED = {one.name for one in fields(TopicPage)} & {one.name for one in fields(RdfDocument)}
 #: fields of a page by property
 _TEXTS = {_TITLE: "title", _TEXT: "text", _LANGUAGE: "language", _ABOUT: "about"}
 
@@ -36,21 +39,10 @@ def document_of_page(page: TopicPage) -> RdfDocument:
     """Return the quads about a page as a document: URL and graph name are the page's address."""
     lines = _lines(page)
     return RdfDocument(
-        url=page.url,
-        request_url=page.request_url,
-        parent_url=page.parent_url,
-        depth=page.depth,
-        label=page.label,
+        **{name: getattr(page, name) for name in _SHARED},
         format=PAGE,
-        content_type=page.content_type,
-        bytes=page.bytes,
         quads=len(lines),
-        etag=page.etag,
-        last_modified=page.last_modified,
-        content_hash=page.content_hash,
-        fetched_at=page.fetched_at,
         nquads="".join(lines).encode("utf-8", "replace"),
-        revisit=page.revisit,
     )
 
 
