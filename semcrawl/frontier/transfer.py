@@ -1,12 +1,12 @@
-"""A whole frontier as JSON Lines, out and in.
+"""Exports and imports a whole frontier as JSON Lines.
 
-Each line has a ``kind``: ``frontier`` (the first line, with totals, and how many URLs were seen),
+Each line has a ``kind``: ``frontier`` (the first line, with totals and the number of seen URLs),
 ``value`` (of a group), ``pace`` and ``yield`` (of a host), ``family`` (of links that look alike),
-``link`` (its ``state``: waiting, leased, failed or withheld), ``seen`` (digests of URLs,
-hexadecimal, and of which shard they are, if there are several), ``state`` (a strategy's blob,
-base64) and ``end`` (the last line, with the number of those before it). An imported frontier,
-exported again, gives the same lines, but for the crawl's name, and for links leased or withheld,
-which wait again (these until their turn comes).
+``link`` (its ``state``: waiting, leased, failed or withheld), ``seen`` (hexadecimal digests of
+URLs, and their shard, if there are several), ``state`` (a strategy's blob, base64) and ``end`` (the
+last line, with the number of those before it). An imported frontier, exported again, gives the same
+lines, except for the crawl's name, and for leased and withheld links: they wait, and withheld ones
+are withheld again when their turn comes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from semcrawl.frontier.contract import Entry, ManagedFrontier, WaitingLink
 from semcrawl.frontier.contract.inspection import TOTALS, ShardDigests
 
 _BATCH = 500
-#: format of the lines, which does not change when that of the keys does
+#: format of the lines, independent of the backends' formats
 _FORMAT = 2
 
 
 async def export_lines(frontier: ManagedFrontier) -> AsyncIterator[str]:
-    """Yield the frontier as JSON lines. Leased links are among them; no worker should run."""
+    """Yield the frontier as JSON lines, leased links included. No worker should run meanwhile."""
     count = 0
     async for line in _exported(frontier):
         yield line
@@ -65,16 +65,16 @@ async def _exported(frontier: ManagedFrontier) -> AsyncIterator[str]:
 
 
 def check_lines(lines: Iterable[str]) -> None:
-    """Raise ``UsageError`` unless the lines are a whole exported frontier; name the wrong line."""
+    """Raise ``UsageError``, naming the wrong line, unless the lines are a complete export."""
     for _ in _rows(lines):
         pass
 
 
 async def import_lines(frontier: ManagedFrontier, lines: Iterable[str]) -> int:
-    """Fill an empty frontier from JSON lines; return how many links wait now.
+    """Fill an empty frontier from JSON lines; return the number of waiting links.
 
-    Leased links wait again. Raises ``UsageError`` when the frontier is not empty, and as
-    :func:`check_lines` does; the lines before a wrong one are in then.
+    Leased links wait again. Raises ``UsageError`` if the frontier is not empty, and as
+    :func:`check_lines` does, after importing the lines before the wrong one.
     """
     counts = await frontier.counts(await frontier.inspector.queues(), [])
     if counts.seen or not counts.finished:
@@ -90,14 +90,14 @@ async def import_lines(frontier: ManagedFrontier, lines: Iterable[str]) -> int:
                 await frontier.importer.links(batch[state], failed=state == "failed")
                 batch[state] = []
         else:
-            # links come before the digests of the seen set, or they would be refused
+            # links must come before the digests of the seen set, which would refuse them
             await _flush(frontier, batch)
             if kind == "frontier":
                 value, seen = value
             elif kind == "seen":
                 digests += len(value)
             await _import_row(frontier, kind, value)
-    # (shards may each have all digests; a Bloom filter has none that can be exported)
+    # shards may each have all digests; those in a Bloom filter cannot be exported
     await frontier.importer.all_seen(min(seen or digests, digests))
     return waiting
 
@@ -127,7 +127,7 @@ def _rows(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
 
 
 def _content(kind: str, row: dict[str, Any]) -> Any:
-    """Return the content of a line, in the types of the import."""
+    """Convert the content of a line to the types of the importer."""
     match kind:
         case "frontier":
             totals = {name: float(row.get("totals", {}).get(name, 0)) for name in TOTALS}

@@ -1,4 +1,4 @@
-"""Names of workers, by which a restarted crawl knows which leases have no worker any more."""
+"""Names of workers, which tell a restarted crawl whose workers have ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from semcrawl.machine.processes import is_alive
 
 
 def _machine() -> str:
-    """This machine since its start, and where its process ids hold (containers have their own)."""
+    """Identify the machine, its start, and the namespace of process ids (containers have own)."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
         return boot + "." + os.readlink("/proc/self/ns/pid").strip("pid:[]")
@@ -20,7 +20,7 @@ def _machine() -> str:
 
 
 def worker_name() -> str:
-    """A name for a worker of this process, unlike all others: machine, process id, random."""
+    """Make a unique name for a worker of this process: machine, process id, random part."""
     return f"{_machine()}/{os.getpid()}/{uuid4().hex[:8]}"
 
 
@@ -32,7 +32,7 @@ def short_name(worker: str) -> str:
 
 
 def is_gone(worker: str) -> bool:
-    """Whether a worker surely lives no more: named by :func:`worker_name`, here, process ended."""
+    """Whether a worker named by :func:`worker_name` on this machine has certainly ended."""
     machine, _, rest = worker.partition("/")
     pid, _, _ = rest.partition("/")
     if machine != _machine() or not pid.isdigit():

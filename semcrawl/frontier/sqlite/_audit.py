@@ -1,4 +1,4 @@
-"""Comparing all sums and orders of a file with the links that they stand for."""
+"""Compares all sums and orders of a file with its links."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from semcrawl.frontier.sqlite.layout import LOCAL, PARKED, SPREAD
 from semcrawl.frontier.sqlite.ordering import head
 from semcrawl.frontier.sqlite.transaction import Transaction
 
-#: pairs that must be equal: name, count of rows, stored sum
+#: queries with equal results: name, computed rows, stored rows
 _SUMS = (
     (
         "labels",
@@ -66,7 +66,7 @@ _SUMS = (
 
 
 def audit(t: Transaction) -> list[str]:
-    """Return the differences, one line each. It looks at every link."""
+    """Return one line per difference. Reads every link."""
     t.flush()
     wrong: list[str] = []
     for what, counted, kept in _SUMS:
@@ -100,13 +100,13 @@ def audit(t: Transaction) -> list[str]:
 
 
 def _free(t: Transaction, host: int) -> bool:
-    """Whether a host may be asked, and every tick knows it."""
+    """Whether a host may be asked, and a tick has noticed it."""
     row = t.host(host)
     return row.cooling is None and available(t, row)
 
 
 def _orders(t: Transaction) -> list[str]:
-    """Look at the hosts in front, and the first hosts of groups on several."""
+    """Compare the hosts in ``front``, and the first hosts of groups on several."""
     wrong = []
     for queue, host, part in t.execute("SELECT queue, host, part FROM front").fetchall():
         best = t.row(

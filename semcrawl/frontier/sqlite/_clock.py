@@ -1,4 +1,4 @@
-"""The crawl's clock: leases and delays go by it, whatever is done to the machine's."""
+"""The crawl's clock for leases and delays, which setting the machine's clock does not change."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 class CrawlClock:
-    """Counts from the start of the machine on, so that setting its clock moves nothing.
+    """Counts from the start of the machine, so that setting its clock moves nothing.
 
-    All processes of a machine agree on it by the table ``clock``. Where the start of the machine is
-    not known (systems other than Linux), the machine's clock counts.
+    All processes of a machine agree on it by the table ``clock``. On systems other than Linux, the
+    start of the machine is unknown, and its clock counts.
     """
 
     def __init__(self) -> None:
-        #: time on the machine's clock when it started (µs), as the first process saw it
+        #: time at which the machine started (µs), by its clock when the first process read it
         self._began: int | None = None
 
     def agree(self, db: sqlite3.Connection) -> None:
-        """Take over the clock of a file, or set it if the machine was started since."""
+        """Adopt the clock of a file, or set it if the machine was restarted since."""
         try:
             boot = _BOOT_ID.read_text("ascii").strip()
         except (OSError, ValueError):
@@ -44,12 +44,12 @@ class CrawlClock:
         self._began = int(row[1])
 
     def now(self) -> int:
-        """The time (µs)."""
+        """Return the time (µs)."""
         if self._began is None:
             return time.time_ns() // 1000
         return self._began + _since_boot()
 
 
 def _since_boot() -> int:
-    """Time since the machine was started, sleep included (µs)."""
+    """Return the time since the machine started, including sleep (µs)."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000

@@ -1,7 +1,7 @@
 """Mirrors: two origins that give the same bytes by the same paths.
 
-See :mod:`semcrawl.relevance.mirrors`. Links of one whose path the other gave, or is being asked
-for, are withheld as those of a barren family are, under a name that is made of both origins' names.
+See :mod:`semcrawl.relevance.mirrors`. If one gave a path or is being asked for it, the other's link
+with that path is withheld like one of a barren family, under a name made of both origins' names.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from semcrawl.frontier.sqlite.withheldlinks import (
 
 #: characters of an origin's, path's and body's name
 _PART = 8
-#: in place of a body that is being asked for
+#: replaces a body that is being asked for
 _ASKED = "=asked=="
-#: origins kept of a path, paths kept, pairs of origins kept
+#: most origins of a path, paths, and pairs of origins
 _AT_PATH, _MOST, _MOST_PAIRS = 8, 200_000, 50_000
 
 Given = list[tuple[str, str]]
@@ -57,14 +57,14 @@ def _delete(t: Transaction, kind: str, name: str) -> bool:
 
 
 def _given(t: Transaction, path: str) -> Given:
-    """Origins and bodies of a path."""
+    """Return the origins and bodies of a path."""
     text = _get(t, "body", path) or ""
     step = 2 * _PART
     return [(text[i : i + _PART], text[i + _PART : i + step]) for i in range(0, len(text), step)]
 
 
 def _keep_given(t: Transaction, path: str, given: Given, *, known: bool) -> None:
-    """Keep the hash that a path gave, if there is room."""
+    """Store the origins and bodies of a path, if there is room."""
     if not given:
         t.count("bodies", -int(_delete(t, "body", path)))
     elif len(given) <= _AT_PATH and (known or t.totals["bodies"] < _MOST):
@@ -73,7 +73,7 @@ def _keep_given(t: Transaction, path: str, given: Given, *, known: bool) -> None
 
 
 def _pending(t: Transaction, path: str) -> Pending:
-    """Links that are withheld as their path was being asked for elsewhere."""
+    """Return links that were withheld as a mirror was being asked for their path."""
     row = t.row("SELECT value FROM mirror WHERE kind = 'copy' AND name = ?", path)
     return [(name, seq) for name, seq in msgpack.unpackb(row[0])] if row else []
 
@@ -86,7 +86,7 @@ def _keep_pending(t: Transaction, path: str, links: Pending) -> None:
 
 
 def _compare(t: Transaction, a: str, b: str, body: str, *, same: bool) -> bool:
-    """Compare what two origins gave by one path; whether they are no mirrors any more."""
+    """Compare two origins' bodies of a path; return whether they are no longer mirrors."""
     name = _pair(a, b)
     known = _get(t, "pair", name)
     if known == "X" or (known is None and t.totals["pairs"] >= _MOST_PAIRS):
@@ -120,7 +120,7 @@ def note_bodies(
     in_vain: Sequence[tuple[str, str]],
     known: int,
 ) -> tuple[bool, int, list[tuple[str, str]] | None]:
-    """Note what paths gave, which were asked for in vain, and learn which origins are mirrors."""
+    """Record bodies, and paths without one, and find out which origins are mirrors."""
     ended = False
     for origin, url, path, content in bodies:
         given = _given(t, path)
@@ -161,10 +161,10 @@ def note_bodies(
 
 
 def withhold_copies(t: Transaction, links: Sequence[tuple[str, str, str]]) -> set[int]:
-    """Withhold leased links (id, origin, path) whose path a mirror gave, or is being asked for.
+    """Withhold leased links (id, origin, path) if a mirror gave or is being asked for their path.
 
-    All but the 1st, 2nd, 4th, 8th … of these; the others are noted as being asked for. Return the
-    positions of those that are withheld.
+    The 1st, 2nd, 4th, 8th … of them are not withheld; their paths are recorded as being asked for.
+    Return the positions of the withheld links.
     """
     if not t.options["mirror_copies"]:
         return set()
@@ -184,7 +184,7 @@ def withhold_copies(t: Transaction, links: Sequence[tuple[str, str, str]]) -> se
                 name = _pair(other, origin)
         mirror = name or asked
         if mirror is not None and is_withheld(t, mirror):
-            let_go(t, row)  # nothing was sent: the host needs no rest
+            let_go(t, row)  # nothing was sent, so the host needs no delay
             forget(t, row)
             file_availability(t, row.host)
             withhold(t, mirror, row.seq)
@@ -197,10 +197,10 @@ def withhold_copies(t: Transaction, links: Sequence[tuple[str, str, str]]) -> se
 
 
 def release_copies(t: Transaction, limit: int) -> int:
-    """Put links back that wait for a copy which is no longer requested; return how many.
+    """Restore links withheld for a mirror's copy that cannot come any more; return how many.
 
-    Of each pair of mirrors with links withheld since, put back the last one and another: the newest
-    may differ.
+    Of each pair of mirrors with links withheld since the last check, restore the last one and a
+    random one, as new content may differ.
     """
     if t.row("SELECT 1 FROM lease LIMIT 1") or t.row("SELECT 1 FROM delayed LIMIT 1"):
         return 0
@@ -218,7 +218,7 @@ def release_copies(t: Transaction, limit: int) -> int:
             if seqs:
                 number += put_back(t, name, random.choice(seqs))
             set_field(t, name, "checked", max(len(seqs) - 1, 0))
-            # both are asked for
+            # both are fetched
             t.execute("DELETE FROM family WHERE name = ? AND field = 'met'", (name,))
     paths = t.execute("SELECT name FROM mirror WHERE kind = 'copy' LIMIT ?", (limit,)).fetchall()
     for (path,) in paths:

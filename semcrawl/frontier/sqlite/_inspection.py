@@ -1,4 +1,4 @@
-"""Reading a whole frontier in a SQLite file, and filling an empty one."""
+"""Reads a whole frontier in a SQLite file, and fills an empty one."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from semcrawl.frontier.sqlite.withheldlinks import set_field, stored
 from semcrawl.frontier.sqlite.writer import SqlitePart
 
 _PAGE = 1000
-#: digests that are sorted in memory
+#: most digests sorted in memory
 _SORTED_AT_ONCE = 250_000
-#: a number before all those of links, and a key before all keys
+#: a place before all links
 _FIRST = (float("-inf"), -1)
 
 
@@ -146,7 +146,7 @@ class SqliteInspector(SqlitePart):
     async def seen(self) -> AsyncIterator[list[bytes]]:
         """Digests of all URLs ever added, in sorted portions."""
         number = await self._store.run(lambda t: int(t.totals["seen"]))
-        # a pass over the table for each range of digests: so little memory is enough
+        # one pass over the table per range of digests, to bound memory
         passes = number // _SORTED_AT_ONCE + 1
         bounds = [(65536 * n // passes).to_bytes(3, "big")[1:] for n in range(passes)]
         for low, high in zip(bounds, [*bounds[1:], b"\xff" * 16], strict=True):

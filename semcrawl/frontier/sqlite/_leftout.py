@@ -1,4 +1,4 @@
-"""Links that are not asked for, in a SQLite file: left out, or withheld."""
+"""Links that are left out or withheld, in a SQLite file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from semcrawl.frontier.sqlite.writer import SqlitePart
 from semcrawl.relevance.families import Family, Verdict
 from semcrawl.web.hosts import netloc_of
 
-#: links left out that one call looks through
+#: links left out that one call reads
 _LEFT_AT_ONCE = 5000
 _Note = tuple[int, bytes, bytes, bytes]
 
@@ -34,7 +34,7 @@ class SqliteLeftOut(SqlitePart):
     async def summary(self) -> LeftOutLinks:
         """Return the links left out so far, without those that another page brought in."""
         place: tuple[int, bytes] | None = (-1, b"")
-        while place is not None:  # in portions, so that no other call waits long
+        while place is not None:  # in portions, as other calls wait
             start = place
             place = await self._store.run(lambda t, start=start: _forget_seen(t, start))  # type: ignore[misc]
         rows, full = await self._store.run(
@@ -62,7 +62,7 @@ def _leave_out(t: Transaction, notes: Sequence[_Note], limit: int) -> None:
 
 
 def _forget_seen(t: Transaction, start: tuple[int, bytes]) -> tuple[int, bytes] | None:
-    """Forget those left out that went in after all; return where to go on."""
+    """Forget links left out that were added after all; return where to continue."""
     rows = t.execute(
         "SELECT l.site, l.digest, l.name, EXISTS (SELECT 1 FROM seen s WHERE s.site = l.site AND"
         " s.digest = l.digest) OR EXISTS (SELECT 1 FROM seen_before b WHERE b.digest = l.digest)"

@@ -77,7 +77,7 @@ def _falter(
         since, till, host.why = t.now, t.now, why
         rest = host.rests or 0
     elif t.now - till > STOOD_STILL:
-        # the crawl stood still, or nothing was left to ask for: that time does not count
+        # the crawl stood still, or no link was left to probe with: that time does not count
         since += t.now - till
     if longest < 0:
         since = t.now
@@ -100,7 +100,7 @@ def _recover(t: Transaction, name: str, step: int, good: str) -> tuple[float, fl
         host.good = encoded(good)
         t.touch(host)
         if t.totals["dead"] > 1:
-            file_turn(t, host.id)  # it came last until now
+            file_turn(t, host.id)  # an untried host came last
     since, till = host.since, host.till
     left = max((host.rests or 0 if since is None else host.pause or 0) - step, 0)
     if left != (host.rests or 0):
@@ -119,7 +119,7 @@ def _recover(t: Transaction, name: str, step: int, good: str) -> tuple[float, fl
 
 
 def _set_aside(t: Transaction, name: str, most: int) -> list[WaitingLink]:
-    """Keep waiting links of a host aside, retries that wait for their time too."""
+    """Move waiting and delayed links of a host to the failed ones; return them."""
     host = t.host_id(name)
     gone: list[WaitingLink] = []
 

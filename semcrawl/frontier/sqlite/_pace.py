@@ -47,7 +47,7 @@ class SqliteHostPace(SqlitePart):
             t.touch(row)
             after = t.options["penalty_after"]
             if after > 0 and row.barren >= after:
-                # after too many barren ones in a row the host rests (SWSE)
+                # after too many consecutive barren fetches the host rests (SWSE)
                 row.barren = 0
                 row.rest = t.now + t.options["penalty_time"]
                 cool(t, row, row.cooling or 0)
@@ -68,8 +68,8 @@ def _set_pace(t: Transaction, name: str, delay: int, concurrency: int, *, at_lea
     if host.cooling is not None and not held:
         cool(t, host, host.cooling - old + delay)
     if old == 0 and delay > 0:
-        # requests not counted until now count as sent now: those under way, and those that reported
-        # the delay
+        # requests in flight were not counted, the one that told of the delay among them: they count
+        # as sent now
         for table in ("lease", "errand"):
             sql = f"UPDATE {table} SET mark = ? WHERE host = ? AND mark = 1"  # noqa: S608
             t.execute(sql, (t.now, host.id))
@@ -157,7 +157,7 @@ class SqliteErrandTurns:
             return self._begin(t, host.id, name, waited=True)
         if found is None:
             file_availability(t, host.id)
-        # it is unknown when held links will be sent, and when requests under way will end
+        # it is unknown when held requests start, and when those in flight end
         unknown = host.held > 0 or free
         wait = self._poll if unknown else (host.cooling or 0) - t.now
         t.execute(
@@ -186,7 +186,7 @@ class SqliteErrandTurns:
 class SqliteAddressPace:
     """The pace of addresses (:class:`~semcrawl.frontier.contract.AddressPace`).
 
-    A request that is not over after ``patience`` seconds counts as over.
+    A request counts as over after ``patience`` seconds.
     """
 
     def __init__(self, store: Store, patience: float) -> None:
@@ -219,7 +219,7 @@ class SqliteAddressPace:
         rests: bool,
     ) -> int:
         gap = micros(limits.delay)
-        free, last = 0, -gap  # when the next turn is free, when the last one was
+        free, last = 0, -gap  # next free turn, last turn
         if known := t.row(
             "SELECT free, last FROM address WHERE name = ? AND till > ?", block, t.now
         ):
@@ -241,7 +241,7 @@ class SqliteAddressPace:
             values = (block, name, t.now + self._patience)
             t.execute("INSERT OR REPLACE INTO under_way VALUES (?, ?, ?)", values)
             return 0
-        turn_at = last + gap  # the one before came late
+        turn_at = last + gap  # for the case that the last one came late
         if due is None or turn_at <= t.now:
             turn_at = max(free, t.now + gap)
             self._keep(t, block, turn_at + gap, last)

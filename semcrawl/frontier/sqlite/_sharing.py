@@ -16,9 +16,9 @@ from semcrawl.frontier.sqlite.taken import unpack_taken
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
 from semcrawl.frontier.sqlite.writer import SqlitePart, Store
 
-#: statements that one transaction adds
+#: statements added per transaction
 _AT_ONCE = 2000
-#: made when it is needed first: most crawls have no use for it, and older files lack it
+#: created on first use, as most crawls do not need it and older files lack it
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS said"
     " (id INTEGER PRIMARY KEY, statement INTEGER NOT NULL UNIQUE, document INTEGER NOT NULL)"
@@ -26,13 +26,13 @@ _TABLE = (
 
 logger = logging.getLogger(__name__)
 
-#: events that are kept, about
+#: approximate number of kept events
 _EVENTS_KEPT = 100_000
-#: events after which old ones are forgotten
+#: number of events between deletions of old ones
 _TRIMMED_EACH = 256
-#: a claim is the answer of this name and the one that is claimed: who has it
+#: prefix of the cached entries that hold claims: the claimed name → its holder
 _CLAIM = "claim:"
-#: expired answers that a new one clears away
+#: expired entries that a new one deletes
 _CLEARED = 10
 
 
@@ -219,7 +219,7 @@ class SqliteSeeds:
             await self._store.run(lambda t: t.executemany(sql, rows).rowcount)
 
     async def take(self, key: str, limit: int) -> list[str]:
-        """Take seeds from the head of the list ``key``; those not done in time come first."""
+        """Take seeds from the head of the list ``key``; expired pending ones come first."""
 
         def take(t: Transaction) -> list[bytes]:
             seeds = [
@@ -260,7 +260,7 @@ def _bytes(seed: str) -> bytes:
 
 
 class SqliteStatements(SqlitePart):
-    """A table, numbered by age (:class:`~semcrawl.frontier.contract.Statements`)."""
+    """A table in order of age (:class:`~semcrawl.frontier.contract.Statements`)."""
 
     async def add(self, document: int, statements: Sequence[int], limit: int) -> list[bool]:
         """Add the statements of a document; return for each whether no other document made it."""
@@ -284,5 +284,5 @@ def _add(document: int, statements: Sequence[int], limit: int, t: Transaction) -
 
 
 def _signed(number: int) -> int:
-    """Return an unsigned number of 64 bits as SQLite holds it."""
+    """Return an unsigned 64-bit number as the signed one that SQLite stores."""
     return number - (1 << 64) if number >> 63 else number

@@ -1,4 +1,4 @@
-"""A page's links go in, in few statements."""
+"""Adds the links of a page with few SQL statements."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from semcrawl.frontier.sqlite.taking import set_aside
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
 
 T = TypeVar("T")
-#: rows that one statement reads or writes, at most
+#: most rows per statement
 _ROWS = 64
 
 
 class NewLink:
-    """A link as it goes in; what depends on it alone is worked out before the transaction."""
+    """A link to be added, with everything that can be computed before the transaction."""
 
     __slots__ = ("blob", "digest", "entry", "index", "label", "site", "tries")
 
@@ -33,7 +33,7 @@ class NewLink:
 
 
 def _portions(rows: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Portions whose sizes are powers of two, so that there are few statements to prepare."""
+    """Yield portions whose sizes are powers of two, so that few statements are prepared."""
     start = 0
     while start < len(rows):
         size = min(_ROWS, 1 << (len(rows) - start).bit_length() - 1)
@@ -46,7 +46,7 @@ def _values(rows: int, columns: int) -> str:
 
 
 def _seen(t: Transaction, links: Sequence[NewLink]) -> set[int]:
-    """Positions (in ``links``) of those that were seen."""
+    """Return the positions of seen links."""
     found: set[int] = set()
     at = 0
     for portion in _portions(links):
@@ -74,7 +74,7 @@ def _seen(t: Transaction, links: Sequence[NewLink]) -> set[int]:
 
 
 def add(t: Transaction, links: Sequence[NewLink], *, again: bool = False) -> list[int]:
-    """Put links in that were not seen; ``again``: also seen ones that do not wait there.
+    """Add unseen links; with ``again`` also seen ones that do not wait in their group.
 
     Return the indices of the new ones.
     """
@@ -99,9 +99,9 @@ def _insert(
     new: Sequence[tuple[int, NewLink]],
     repeated: Sequence[tuple[int, NewLink]],
 ) -> None:
-    """Insert links under these numbers; ``new`` ones into the seen set as well."""
+    """Insert links with these numbers; add the ``new`` ones to the seen set."""
     t.count("seen", len(new))
-    # in the order of the table
+    # in the order of the table's key
     for portion in _portions(sorted(new, key=lambda row: (row[1].site, row[1].digest))):
         flat: list[Any] = []
         for number, link in portion:
@@ -140,7 +140,7 @@ def _insert(
 
 
 def _waits(t: Transaction, link: NewLink) -> bool:
-    """Whether a link that was seen waits in its group."""
+    """Whether a seen link waits in its group."""
     entry = link.entry
     part = t.part_id(t.queue(entry.queue), t.host_id(entry.host), t.group_id(entry.group))
     row = t.row(
@@ -154,14 +154,14 @@ def _waits(t: Transaction, link: NewLink) -> bool:
 
 
 def restore(t: Transaction, links: Sequence[WaitingLink], *, failed: bool) -> None:
-    """Put links of an exported frontier into their old places, or among the failed ones."""
+    """Add links of an exported frontier at their former places, or as failed links."""
     made = [NewLink(i, link.entry, link.tries) for i, link in enumerate(links)]
     seen = _seen(t, made)
     new = [(links[i].sequence, link) for i, link in enumerate(made) if i not in seen]
     if not new:
         return
     _insert(t, new, ())
-    # their sites are not known to the digests that follow
+    # the imported digests that follow do not know their sites
     t.set_total("imported", 1)
     names = [(link.digest,) for _, link in new]
     t.executemany("INSERT OR IGNORE INTO seen_before VALUES (?)", names)
@@ -174,7 +174,7 @@ def restore(t: Transaction, links: Sequence[WaitingLink], *, failed: bool) -> No
 
 
 def see_digests(t: Transaction, digests: Sequence[bytes]) -> None:
-    """Count URLs as seen, by their digests alone."""
+    """Add digests of URLs to the seen set."""
     t.set_total("imported", 1)
     for name in digests:
         t.count("seen", t.execute("INSERT OR IGNORE INTO seen_before VALUES (?)", (name,)).rowcount)

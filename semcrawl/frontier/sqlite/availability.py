@@ -1,17 +1,17 @@
-"""Which hosts may be asked now, and in whose turn."""
+"""The availability of hosts, and their turns."""
 
 from __future__ import annotations
 
 from semcrawl.frontier.sqlite.transaction import Host, Transaction
 
-#: turn of hosts that come last
+#: turn of untried hosts, which come last
 LATER = 1e308
 #: time without a probe that does not count as being down (µs)
 STOOD_STILL = 180_000_000
 
 
 def pace(t: Transaction, host: Host) -> tuple[int, int]:
-    """Crawl delay (µs) and concurrency of a host."""
+    """Return the crawl delay (µs) and concurrency of a host."""
     delay = t.options["delay"] if host.delay is None else host.delay
     concurrency = t.options["concurrency"] if host.concurrency is None else host.concurrency
     return int(delay), int(concurrency)
@@ -29,7 +29,7 @@ def available(t: Transaction, host: Host) -> bool:
 
 
 def cool(t: Transaction, host: Host, till: int) -> None:
-    """A host may not be asked before a time, nor before a penalty is over."""
+    """Let a host cool until a time, and until its rest is over."""
     if host.rest is not None:
         if host.rest > t.now:
             till = max(till, host.rest)
@@ -40,7 +40,7 @@ def cool(t: Transaction, host: Host, till: int) -> None:
 
 
 def rest_until(t: Transaction, host: Host, till: int) -> None:
-    """Let a host rest, at least until a time, whatever its pace."""
+    """Let a host rest at least until a time, whatever its pace."""
     if till > (host.rest or 0):
         host.rest = till
         t.touch(host)
@@ -52,8 +52,8 @@ def untried(host: Host) -> bool:
 
 
 def turn(t: Transaction, host: Host) -> float:
-    """Virtual time of a host's next turn: start-time fair queueing among hosts of equal value."""
-    # hosts that gave nothing yet come last once some were found dead
+    """Return the virtual time of a host's next turn: start-time fair queueing."""
+    # once some hosts were found dead, untried hosts come last
     if t.totals["dead"] > 1 and untried(host):
         return LATER
     if t.options["fairness"] == "off":
@@ -62,7 +62,7 @@ def turn(t: Transaction, host: Host) -> float:
 
 
 def move_turn(t: Transaction, host: Host) -> None:
-    """A link of the host is taken: its next turn is later, the later the less it yields."""
+    """Move a host's turn after a take, the further the less it yields."""
     if t.options["fairness"] == "off":
         return
     now = max(host.turn or 0.0, float(t.totals["turn"]))

@@ -43,9 +43,9 @@ logger = logging.getLogger(__name__)
 
 #: seconds to wait for an unusable file when closing
 _CLOSING_PATIENCE = 2.0
-#: other workers that a file serves well
+#: number of other workers from which on a warning suggests a Redis
 _FEW = 4
-#: links that one call gives new keys, or puts back
+#: keys changed per call, and links put back per call
 _REKEYED_AT_ONCE = 2000
 _REQUEUED_AT_ONCE = 1000
 
@@ -54,16 +54,16 @@ class SqliteFrontier:
     """The frontier of one worker, in a file shared by all workers of the crawl on this machine.
 
     It meets the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`. ``path`` is the
-    file, ``name`` the crawl's name. A worker that opens under the ``worker_id`` of a crashed one
-    gets that one's leases back at once, so no two living workers may share it.
+    file, ``name`` the crawl's name. Opening with the ``worker_id`` of a crashed worker gives back
+    that worker's leases at once, so no two living workers may share an id.
 
     The crawl's order and pace follow the ``options`` of the worker that opened it last. A
-    ``considerate`` worker makes the pace of others at work no quicker. A ``guest``, who only looks,
-    changes none. Time counts from the start of the machine: setting its clock moves nothing. The
-    seen set is exact, whatever ``options.exact_limit`` says: it lies on disk.
+    ``considerate`` worker does not speed up the pace of other active workers. A ``guest`` changes
+    no options. Time counts from the start of the machine, so setting its clock moves nothing. The
+    seen set is on disk and always exact; ``options.exact_limit`` has no effect.
     """
 
-    #: what is committed is not lost
+    #: committed writes are not lost
     losses = 0
 
     def __init__(
@@ -108,10 +108,10 @@ class SqliteFrontier:
         await self.close()
 
     async def open(self, *, make: bool = True) -> None:
-        """Open the file, check its format, take back the leases of workers that ended.
+        """Open the file, check its format, give back leases of workers that have ended.
 
-        Raises ``FrontierUnavailable`` when the file cannot be used or, without ``make``, is not
-        there, and ``FrontierCorrupt`` when it is no frontier or has another format.
+        Raises ``FrontierUnavailable`` if the file cannot be used or, without ``make``, is missing,
+        and ``FrontierCorrupt`` if it is no frontier or has another format.
         """
         try:
             await self._store.open(self.name, make=make)
@@ -134,7 +134,7 @@ class SqliteFrontier:
         options = pack_options(self.options)
         if kept != options and not self._guest:
             await self._store.write("UPDATE crawl SET options = ?", options)
-            # hosts that something is fetched from were filed by the old ones
+            # hosts with downloads were filed by the old options
             await self._store.run(_refile_busy)
             logger.info("options of the crawl, for all workers: %s", changes(kept, options))
         for worker in await self._store.run(workers):

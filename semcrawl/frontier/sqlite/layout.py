@@ -1,7 +1,7 @@
-"""The tables of a frontier's file, and how it is opened.
+"""The tables of a frontier's file, and its opening.
 
 Queues, hosts, groups and parts (the links of one group on one host in one queue) have small numbers
-that never change and are never used again. Times are microseconds since the epoch.
+that never change and are never reused. Times are microseconds since the epoch.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from uuid import uuid4
 
 from semcrawl.errors import FrontierCorrupt, FrontierGone, FrontierUnavailable
 
-#: KiB of pages that a process keeps in memory
+#: size of the page cache of a process in KiB
 _CACHE = 16 * 1024
-#: pages of the write-ahead log after which it goes into the file
+#: pages of the write-ahead log at which it is written into the file
 _CHECKPOINT = 4000
-#: prepared statements that a connection keeps
+#: prepared statements that a connection caches
 _STATEMENTS = 512
 
 #: type of the file (``PRAGMA application_id``): "semf"
@@ -27,10 +27,10 @@ APPLICATION_ID = 0x73656D66
 #: format of the tables (``PRAGMA user_version``); files of another format are refused
 FORMAT_VERSION = 1
 
-#: what ``link.state`` says
+#: values of ``link.state``
 WAITING, LEASED, DELAYED, FAILED, WITHHELD = range(5)
-#: what ``part.state`` says: no link waits, the group is on this host alone, on several, or on
-#: several and this host may not be asked
+#: values of ``part.state``: no link waits; the group has links on this host alone; on several; on
+#: several, and this host is parked as it may not be asked
 EMPTY, LOCAL, SPREAD, PARKED = range(4)
 
 #: counters of the table ``crawl``, and totals for displays
@@ -62,8 +62,8 @@ TABLES = (
     " hosts INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0)",
     "CREATE TABLE label (queue INTEGER, label BLOB, n INTEGER NOT NULL,"
     " PRIMARY KEY (queue, label)) WITHOUT ROWID",
-    # own pace if any; until when it cools and rests; requests under way, errands in line among
-    # them (lined), and those that hold the host until they are sent (held); outage; found so far
+    # own pace, if any; times until which it cools and rests; requests in flight (busy), among them
+    # queued errands (lined) and those that hold the host until they start (held); outage; counts
     """CREATE TABLE host (
       id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, delay INTEGER, concurrency INTEGER,
       cooling INTEGER, rest INTEGER, busy INTEGER NOT NULL DEFAULT 0,
@@ -73,7 +73,7 @@ TABLES = (
       barren INTEGER NOT NULL DEFAULT 0)""",
     "CREATE INDEX host_cooling ON host (cooling) WHERE cooling IS NOT NULL",
     "CREATE TABLE grp (id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, value REAL)",
-    # the first link of each part; of groups on one host the score (minus the value), of those on
+    # the first link of each part; for groups on one host the score (minus the value), for those on
     # several the turn of the host
     """CREATE TABLE part (
       id INTEGER PRIMARY KEY, queue INTEGER NOT NULL, host INTEGER NOT NULL, grp INTEGER NOT NULL,
@@ -83,13 +83,13 @@ TABLES = (
     "CREATE INDEX part_spread ON part (grp, queue, turn, key, seq) WHERE state = 2",
     "CREATE INDEX part_parked ON part (host) WHERE state = 3",
     "CREATE INDEX part_away ON part (grp, queue) WHERE state = 3",
-    # groups with waiting links: the part of one on one host, else the first link of all hosts
+    # groups with waiting links; owner: the part of a group on one host; else its first link
     """CREATE TABLE standing (
       queue INTEGER, grp INTEGER, parts INTEGER NOT NULL, owner INTEGER, score REAL NOT NULL,
       turn REAL, key REAL, seq INTEGER, PRIMARY KEY (queue, grp)) WITHOUT ROWID""",
     "CREATE INDEX standing_first ON standing (queue, score, turn, key, seq) WHERE seq IS NOT NULL",
     "CREATE INDEX standing_score ON standing (queue, score)",
-    # hosts with waiting links; those that may be asked stand with their best local part
+    # hosts with waiting links; those that may be asked have their best local part
     """CREATE TABLE front (
       queue INTEGER, host INTEGER, waiting INTEGER NOT NULL, score REAL, turn REAL, key REAL,
       seq INTEGER, part INTEGER, PRIMARY KEY (queue, host)) WITHOUT ROWID""",
@@ -98,10 +98,10 @@ TABLES = (
       seq INTEGER PRIMARY KEY, part INTEGER NOT NULL, key REAL NOT NULL, state INTEGER NOT NULL,
       tries INTEGER NOT NULL, lost INTEGER, label BLOB NOT NULL, blob BLOB NOT NULL)""",
     "CREATE INDEX link_order ON link (part, key) WHERE state = 0",
-    # the site comes first, so that the links of one page lie together
+    # the site comes first, so that the links of one page are close together
     "CREATE TABLE seen (site INTEGER, digest BLOB, seq INTEGER, PRIMARY KEY (site, digest))"
     " WITHOUT ROWID",
-    # digests that were imported: their sites are not known
+    # imported digests, whose sites are unknown
     "CREATE TABLE seen_before (digest BLOB PRIMARY KEY) WITHOUT ROWID",
     # mark: NULL = its download is over, 0 = it holds the host, 1 = no delay, else its start
     """CREATE TABLE lease (
@@ -113,7 +113,7 @@ TABLES = (
     "CREATE INDEX delayed_due ON delayed (queue, due)",
     "CREATE INDEX delayed_host ON delayed (host)",
     "CREATE TABLE aside (queue INTEGER, seq INTEGER, PRIMARY KEY (queue, seq)) WITHOUT ROWID",
-    # line: its number in line while it waits (mark is NULL then)
+    # line: its number in the queue while it waits (mark is NULL then)
     """CREATE TABLE errand (
       host INTEGER, name TEXT, worker TEXT NOT NULL, void INTEGER NOT NULL, mark INTEGER,
       line INTEGER, PRIMARY KEY (host, name)) WITHOUT ROWID""",
@@ -140,19 +140,19 @@ TABLES = (
     " WITHOUT ROWID",
     "CREATE TABLE family (name TEXT, field TEXT, value, PRIMARY KEY (name, field)) WITHOUT ROWID",
     "CREATE TABLE withheld (family TEXT, seq INTEGER, PRIMARY KEY (family, seq)) WITHOUT ROWID",
-    # of mirrors: what paths gave (body), what two origins gave (pair), URLs of origins (origin),
+    # mirrors: bodies of paths (body), equal bodies of two origins (pair), URLs of origins (origin),
     # pairs that are mirrors (mirrored), links that wait for a mirror's copy (copy)
     "CREATE TABLE mirror (kind TEXT, name TEXT, value, PRIMARY KEY (kind, name)) WITHOUT ROWID",
 )
 
 
 def replaced(path: Path) -> FrontierGone:
-    """Make the error for a file that is not the one that was opened."""
+    """Return the error for a file that was deleted or replaced."""
     return FrontierGone(f"the frontier {path} was deleted or replaced while a crawl was using it")
 
 
 def identity(path: Path) -> tuple[int, int]:
-    """Which file this is: it changes when the file is replaced. Raises ``FrontierCorrupt``."""
+    """Return the identity of a file, which changes when it is replaced; raise ``FrontierGone``."""
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -163,9 +163,9 @@ def identity(path: Path) -> tuple[int, int]:
 def connect(
     path: Path, crawl: str, options: bytes, *, make: bool, busy: float
 ) -> sqlite3.Connection:
-    """Connect to the file, which is made if it is not there and ``make`` says so.
+    """Connect to the file; with ``make``, create a missing one.
 
-    ``busy``: seconds to wait for another process's transaction.
+    ``busy`` is the time to wait for another process's transaction, in seconds.
     Raises ``FrontierUnavailable``, ``FrontierCorrupt`` and errors of SQLite and the system.
     """
     if not path.exists():
@@ -187,11 +187,11 @@ def connect(
 
 
 def _check(db: sqlite3.Connection, path: Path, crawl: str, options: bytes) -> None:
-    """See that the file is a frontier of this format; make its tables if it is empty."""
+    """Check that the file is a frontier of this format; create the tables in an empty one."""
     kind, version = _stamp(db)
     if (kind, version) == (0, 0):
         _check_empty(db, path)
-        # (another process may do the same at this moment)
+        # another process may do the same at this moment
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("BEGIN IMMEDIATE")
         try:

@@ -1,4 +1,4 @@
-"""Leases: links go out and come back; errands; due leases."""
+"""Leases and errands, and what happens when they expire."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from semcrawl.frontier.sqlite.links import MOST_TRIES, label_of, put
 from semcrawl.frontier.sqlite.ordering import file_availability
 from semcrawl.frontier.sqlite.transaction import Transaction
 
-#: least time by which a request may arrive later than it started (µs)
+#: time that a request may need to arrive, at least (µs)
 _SLACK = 250_000
-#: leases and the like that one call puts back when they are due
+#: most due leases, retries and errands that one call handles
 _AT_ONCE = 100
 
 
@@ -26,24 +26,24 @@ class LeaseRow:
     queue: int
     host: int
     worker: str
-    #: of its download: ``None`` = over, 0 = the host is held for it, 1 = no delay, else its start
+    #: state of its download: ``None`` = over, 0 = it holds the host, 1 = no delay, else its start
     mark: int | None
 
 
 def number_of(lease_id: str) -> int:
-    """Number of a lease in the table, by its id; -1 for a text that is no id."""
+    """Return the number of a lease by its id; -1 for an invalid id."""
     number = lease_id.rpartition(":")[2]
     return int(number) if number.isdigit() and len(number) < 19 else -1
 
 
 def lease(t: Transaction, number: int) -> LeaseRow | None:
-    """A lease that holds, or ``None``."""
+    """Return a lease, or ``None`` if it is void."""
     row = t.row("SELECT id, seq, queue, host, worker, mark FROM lease WHERE id = ?", number)
     return None if row is None else LeaseRow(*row)
 
 
 def leases(t: Transaction, ids: Iterable[str]) -> list[LeaseRow]:
-    """Those of these leases that hold."""
+    """Return those of the leases that are not void."""
     numbers = [number_of(name) for name in ids]
     rows = t.execute(
         "SELECT id, seq, queue, host, worker, mark FROM lease"
@@ -54,10 +54,10 @@ def leases(t: Transaction, ids: Iterable[str]) -> list[LeaseRow]:
 
 
 def _ended(t: Transaction, host_id: int, mark: int) -> None:
-    """Note that a download of this mark is over; its mark is gone already.
+    """Note that a download with this mark is over; its mark is already removed.
 
-    Requests reach a host later than they start, some more and some less: so that no two arrive
-    closer than the delay, it counts from the end of a download where that ends this soon.
+    Requests reach a host some time after they start. So that no two arrive closer than the delay,
+    it counts from the end of a download that ends soon after its start.
     """
     host = t.host(host_id)
     was, cooled = available(t, host), host.cooling
@@ -71,14 +71,14 @@ def _ended(t: Transaction, host_id: int, mark: int) -> None:
         till = min(t.now, mark + max(delay // 10, _SLACK)) + delay
         if till > (host.cooling or 0):
             cool(t, host, till)
-    # a delay may have passed that no tick has seen yet: without its entry none would
+    # a delay may have ended that no tick noticed, and none will, as its entry is gone
     unseen = cooled is not None and host.cooling is None
     if unseen or was != available(t, host):
         file_availability(t, host_id)
 
 
 def release_all(t: Transaction, ids: Iterable[str]) -> None:
-    """End these leases' downloads, where they are not over yet."""
+    """End the downloads of these leases."""
     rows = [row for row in leases(t, ids) if row.mark is not None]
     if rows:
         t.execute(
@@ -91,12 +91,12 @@ def release_all(t: Transaction, ids: Iterable[str]) -> None:
 
 
 def forget(t: Transaction, row: LeaseRow) -> None:
-    """End a lease, and its download."""
+    """End a lease and its download."""
     forget_all(t, [row])
 
 
 def forget_all(t: Transaction, rows: Sequence[LeaseRow]) -> None:
-    """End leases, and their downloads."""
+    """End leases and their downloads."""
     t.execute(
         "DELETE FROM lease WHERE id IN (SELECT value FROM json_each(?))",
         (json.dumps([row.id for row in rows]),),
@@ -107,7 +107,7 @@ def forget_all(t: Transaction, rows: Sequence[LeaseRow]) -> None:
 
 
 def let_go(t: Transaction, row: LeaseRow) -> None:
-    """Note that nothing is sent for a lease that holds its host."""
+    """Free the host of a lease that holds it, as nothing is sent."""
     if row.mark == 0:
         t.execute("UPDATE lease SET mark = NULL WHERE id = ?", (row.id,))
         host = t.host(row.host)
@@ -118,7 +118,7 @@ def let_go(t: Transaction, row: LeaseRow) -> None:
 
 
 def go_back(t: Transaction, row: LeaseRow) -> None:
-    """Put a leased link back into its place: the attempt ended without a word."""
+    """Put a leased link back into its place, as its take was not acknowledged."""
     forget(t, row)
     t.execute(
         "UPDATE link SET tries = min(tries + 1, ?), lost = coalesce(lost, ?) WHERE seq = ?",
@@ -130,7 +130,7 @@ def go_back(t: Transaction, row: LeaseRow) -> None:
 
 
 def end_errand(t: Transaction, host_id: int, name: str, *, sent: bool) -> None:
-    """End an errand; the host may be asked at once where nothing was sent."""
+    """End an errand; if nothing was sent, the host may be asked at once."""
     found = t.execute(
         "DELETE FROM errand WHERE host = ? AND name = ? RETURNING mark", (host_id, name)
     ).fetchall()
@@ -159,7 +159,7 @@ _ANY_DUE = (
 
 
 def tick(t: Transaction) -> None:
-    """Expired leases and due retries go back in; void errands end; cool hosts may be asked."""
+    """Put back expired leases and due retries, end void errands, file hosts that have cooled."""
     t.flush()
     if not t.row(_ANY_DUE, t.now)[0]:
         return
@@ -192,9 +192,9 @@ def tick(t: Transaction) -> None:
 
 
 def reclaim(t: Transaction, worker: str) -> int:
-    """Put a worker's leases back at once; return how many links.
+    """Give back a worker's leases at once; return how many.
 
-    Its errands end, and seeds that it took can be taken again.
+    Its errands end, and its pending seeds can be taken again.
     """
     t.execute("DELETE FROM member WHERE worker = ?", (worker,))
     numbers = t.execute("SELECT id FROM lease WHERE worker = ?", (worker,)).fetchall()
@@ -210,7 +210,7 @@ def reclaim(t: Transaction, worker: str) -> int:
 
 
 def workers(t: Transaction) -> list[str]:
-    """Names of the workers that hold leases, are on errands or have taken seeds."""
+    """Return the names of the workers with leases, errands or pending seeds."""
     rows = t.execute(
         "SELECT worker FROM lease UNION SELECT worker FROM errand UNION SELECT worker FROM pending"
     )

@@ -1,4 +1,4 @@
-"""Links in the tables: the seen set, waiting links, their way in and out."""
+"""Links in the tables: the seen set and the waiting links."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from semcrawl.frontier.linkblob import UNREADABLE, digest, text, unpack_blob
 from semcrawl.frontier.sqlite.ordering import file_wait, head
 from semcrawl.frontier.sqlite.transaction import Part, Transaction
 
-#: most tries that are counted
+#: most counted tries
 MOST_TRIES = 127
 
 Place = tuple[float, int]
 
 
 def site_of(url: str) -> int:
-    """A number of the URL's site, by which the seen set lies together."""
+    """Return a number for the URL's site, which clusters the seen set."""
     parts = url.split("/", 3)
     site = parts[2] if len(parts) > 2 else urlsplit(url).netloc
     return crc32(site.encode("utf-8", "surrogatepass"))
@@ -28,7 +28,7 @@ def site_of(url: str) -> int:
 
 # -- the seen set
 def see(t: Transaction, site: int, name: bytes, seq: int | None) -> bool:
-    """Note a URL by site and digest; whether it was new."""
+    """Add a URL to the seen set by site and digest; return whether it was new."""
     if t.totals["imported"] and t.row("SELECT 1 FROM seen_before WHERE digest = ?", name):
         return False
     changed = t.execute("INSERT OR IGNORE INTO seen VALUES (?, ?, ?)", (site, name, seq)).rowcount
@@ -38,14 +38,14 @@ def see(t: Transaction, site: int, name: bytes, seq: int | None) -> bool:
 
 
 def seen_at(t: Transaction, url: str, seq: int) -> None:
-    """Note under which number the link with this URL waits now."""
+    """Store the number of the link with this URL."""
     site, name = site_of(url), digest(url)
     if not see(t, site, name, seq):
         t.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?)", (site, name, seq))
 
 
 def find_waiting(t: Transaction, entry: Entry) -> Part | None:
-    """Part of the link in its group, if it waits there; its number is :attr:`Part.seq` then."""
+    """Return the part of a waiting link, with the link's number as :attr:`Part.seq`."""
     queues = t.known_queues([entry.queue])
     if not queues:
         return None
@@ -65,7 +65,7 @@ def find_waiting(t: Transaction, entry: Entry) -> Part | None:
 
 # -- in and out
 def put(t: Transaction, seq: int, number: int) -> None:
-    """Let a link that is kept elsewhere wait in its part again; count its label yourself."""
+    """Let a leased, delayed or otherwise kept link wait again; the caller counts its label."""
     row = t.execute(
         "UPDATE link SET state = 0 WHERE seq = ? AND state != 0 RETURNING key", (seq,)
     ).fetchall()
@@ -77,28 +77,28 @@ def put(t: Transaction, seq: int, number: int) -> None:
 
 
 def arrived(t: Transaction, part: Part, first: Place) -> None:
-    """Note that links came into a part, the first of them at this place."""
+    """Note that links were added to a part, the first of them at this place."""
     if part.state == 0 or part.seq is None or part.key is None:
-        # (of a parked part the place is not known, and does not matter)
+        # the place of a parked part is unknown and does not matter
         file_wait(t, part, first)
     elif first < (part.key, part.seq):
         file_wait(t, part, first)
 
 
 def refile(t: Transaction, number: int) -> None:
-    """Look up the first link of a part again."""
+    """File a part by its present first link."""
     file_wait(t, t.part(number), head(t, number))
 
 
 def remove(t: Transaction, seq: int, part: Part, label: bytes) -> None:
-    """Take a waiting link out for good."""
+    """Delete a waiting link."""
     t.execute("DELETE FROM link WHERE seq = ?", (seq,))
     t.label(part.queue, label, -1)
     t.waiting(part.queue, part.host, -1)
 
 
 def label_of(t: Transaction, seq: int) -> tuple[int, bytes]:
-    """Part and label of a link."""
+    """Return the part and label of a link."""
     row = t.row("SELECT part, label FROM link WHERE seq = ?", seq)
     if row is None:
         raise t.corrupt(f"no link {seq}")
@@ -106,7 +106,7 @@ def label_of(t: Transaction, seq: int) -> tuple[int, bytes]:
 
 
 def entry_of(t: Transaction, queue: str, host: str, group: str, fields: Sequence[Any]) -> Entry:
-    """Make an entry from key, label and blob; raise ``FrontierCorrupt`` for malformed ones."""
+    """Make an entry from key, label and blob; raise ``FrontierCorrupt`` for invalid ones."""
     key, label, blob = fields
     try:
         url, payload, barren = unpack_blob(blob, host)
@@ -118,7 +118,7 @@ def entry_of(t: Transaction, queue: str, host: str, group: str, fields: Sequence
 def unreadable(
     t: Transaction, queue: str, host: str, group: str, error: Exception
 ) -> FrontierCorrupt:
-    """Make the error for a link that cannot be read."""
+    """Return the error for an unreadable link."""
     return FrontierCorrupt(
         f"the frontier {t.path} holds a link of {queue}:{host}/{group} that cannot be read:"
         f" {error or type(error).__name__}"
@@ -133,7 +133,7 @@ _LINK = (
 
 
 def read_links(t: Transaction, where: str, *values: Any) -> list[WaitingLink]:
-    """Links that a condition finds, whole."""
+    """Return the links that meet a condition."""
     found = []
     for queue, host, group, seq, tries, lost, *fields in t.execute(_LINK + where, values):
         entry = entry_of(t, queue, text(host), text(group), fields)
@@ -142,7 +142,7 @@ def read_links(t: Transaction, where: str, *values: Any) -> list[WaitingLink]:
 
 
 def read_link(t: Transaction, seq: int) -> WaitingLink:
-    """One link, whole."""
+    """Return a link by its number."""
     found = read_links(t, "WHERE link.seq = ?", seq)
     if not found:
         raise t.corrupt(f"no link {seq}")
@@ -150,7 +150,7 @@ def read_link(t: Transaction, seq: int) -> WaitingLink:
 
 
 def worst_part(t: Transaction) -> int | None:
-    """Part of the last host of the worst group, from which a full frontier drops."""
+    """Return the part of the worst group's last host, from which a full frontier drops."""
     worst: Any = None
     for queue in t.all_queues():
         row = t.row(
@@ -175,7 +175,7 @@ def worst_part(t: Transaction) -> int | None:
 
 
 def drop_worst(t: Transaction, most: int) -> None:
-    """Drop the last links of the worst groups until no more than ``most`` wait."""
+    """Drop the last links of the worst groups until at most ``most`` wait."""
     t.flush()
     waiting = int(t.row("SELECT coalesce(sum(n), 0) FROM label")[0])
     while waiting > most:

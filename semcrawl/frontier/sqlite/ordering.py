@@ -1,10 +1,10 @@
-"""The order of links: which one is next.
+"""The order of links.
 
-A group on one host is ordered inside that host, and the host stands in ``front`` with its best
-one. A group on several hosts orders these (``part_spread``), and stands in ``standing`` with the
-first. A host that cannot be asked leaves ``front`` at once, but a shared group only when it is met
-there: it is parked then, and comes back when it may be asked. So neither many groups nor many hosts
-cost anything.
+A group with links on one host only is ordered inside that host, and ``front`` orders the hosts by
+the best of these. A group on several hosts orders them (``part_spread``), and ``standing`` orders
+these groups by their first link. A host that cannot be asked leaves ``front`` at once, but a shared
+group only when a take meets it there; it is then parked until it may be asked. So the cost does not
+depend on the number of groups or hosts.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from semcrawl.frontier.sqlite.layout import EMPTY, LOCAL, PARKED, SPREAD
 from semcrawl.frontier.sqlite.skipping import Skip
 from semcrawl.frontier.sqlite.transaction import Part, Transaction
 
-#: hosts and groups that are looked at for one that is not left out
+#: hosts and groups to check at first for one that is not skipped
 _LOOKED_AT = 50
-#: … and hosts that the database goes through after these
+#: … and hosts that the database searches after these
 _SEARCHED = 10_000
 
 
 def value(t: Transaction, grp: int) -> float:
-    """Value of a group; 0 if it has none."""
+    """Return the value of a group; 0 if it has none."""
     return float(t.row("SELECT value FROM grp WHERE id = ?", grp)[0] or 0.0)
 
 
 def head(t: Transaction, part: int) -> Any:
-    """Key and number of the first waiting link of a part, or ``None``."""
+    """Return key and number of the first waiting link of a part, or ``None``."""
     return t.row(
         "SELECT key, seq FROM link WHERE part = ? AND state = 0 ORDER BY key, seq LIMIT 1", part
     )
@@ -46,7 +46,7 @@ _FILE_HOST = (
 
 
 def file_host(t: Transaction, queue: int, host: int, may: bool | None = None) -> None:
-    """Put a host where its best local group belongs; ``may``: whether it may be asked."""
+    """File a host in ``front`` by its best local group; ``may`` is its availability, if known."""
     row = t.host(host)
     if available(t, row) if may is None else may:
         place = turn(t, row)
@@ -65,7 +65,7 @@ def file_host(t: Transaction, queue: int, host: int, may: bool | None = None) ->
 
 
 def file_group(t: Transaction, queue: int, grp: int) -> None:
-    """Put a group that is on several hosts where its first host belongs."""
+    """File a group on several hosts by its first host."""
     first = t.row(
         "SELECT turn, key, seq FROM part WHERE grp = ? AND queue = ? AND state = 2"
         " ORDER BY turn, key, seq LIMIT 1",
@@ -79,7 +79,7 @@ def file_group(t: Transaction, queue: int, grp: int) -> None:
 
 
 def _set_part(t: Transaction, part: Part, state: int, place: tuple[float, int] | None) -> None:
-    """Write where a part stands."""
+    """Write the state and the first link of a part."""
     part.state = state
     part.key, part.seq = place or (None, None)
     if state != LOCAL:
@@ -92,7 +92,7 @@ def _set_part(t: Transaction, part: Part, state: int, place: tuple[float, int] |
 
 
 def file_wait(t: Transaction, part: Part, place: tuple[float, int] | None) -> None:
-    """Note that a part has got another first link (its key and number), or none."""
+    """File a part whose first link (key and number, or ``None``) may have changed."""
     queue, grp = part.queue, part.grp
     if part.state == EMPTY:
         if place is not None:
@@ -125,7 +125,7 @@ def file_wait(t: Transaction, part: Part, place: tuple[float, int] | None) -> No
 
 
 def _enter(t: Transaction, part: Part, place: tuple[float, int]) -> None:
-    """Enter a part that was empty among those with links."""
+    """File a part that was empty."""
     queue, grp = part.queue, part.grp
     standing = t.row("SELECT owner FROM standing WHERE queue = ? AND grp = ?", queue, grp)
     if standing is None:
@@ -138,7 +138,7 @@ def _enter(t: Transaction, part: Part, place: tuple[float, int]) -> None:
         file_host(t, queue, part.host)
         return
     if standing[0] is not None:
-        # a second host: the group is on several from now on
+        # a second host: the group is now on several
         owner = t.part(standing[0])
         if owner.key is None or owner.seq is None:
             raise t.corrupt(f"part {owner.id} has no first link")
@@ -153,7 +153,7 @@ def _enter(t: Transaction, part: Part, place: tuple[float, int]) -> None:
 
 
 def file_availability(t: Transaction, host: int) -> None:
-    """Note that a host can or cannot be asked any more."""
+    """File a host whose availability may have changed."""
     yes = available(t, t.host(host))
     for queue in t.all_queues():
         file_host(t, queue, host, yes)
@@ -167,7 +167,7 @@ def file_availability(t: Transaction, host: int) -> None:
 
 
 def file_turn(t: Transaction, host: int) -> None:
-    """Note that a host's turn is another now, in all its groups."""
+    """File a host's groups again, as its turn changed."""
     for queue in t.all_queues():
         file_host(t, queue, host)
         for (number,) in t.execute(
@@ -179,7 +179,7 @@ def file_turn(t: Transaction, host: int) -> None:
 
 
 def set_value(t: Transaction, name: str, number: float) -> None:
-    """Give a group a value."""
+    """Set the value of a group."""
     grp = t.group_id(name)
     old = t.row("SELECT value FROM grp WHERE id = ?", grp)[0]
     if old == number and old is not None:
@@ -209,7 +209,7 @@ _FIRST_GROUP = (
 
 
 def best(t: Transaction, queues: Sequence[int], skip: Skip | None = None) -> Part | None:
-    """The part of the best link that can be taken now; hosts to ``skip`` are passed over."""
+    """Return the part of the best link that can be taken now, not on hosts to ``skip``."""
     while True:
         found = _first(t, queues) if skip is None else _first_but(t, queues, skip)
         if found is None:
@@ -235,7 +235,7 @@ def best(t: Transaction, queues: Sequence[int], skip: Skip | None = None) -> Par
 
 
 def _first(t: Transaction, queues: Sequence[int]) -> Any:
-    """The best entry of all queues."""
+    """Return the best entry of all queues."""
     if not queues:
         return None
     parts = [
@@ -259,7 +259,7 @@ def _first_part(t: Transaction, queue: int, grp: int) -> Part:
 
 
 def _first_but(t: Transaction, queues: Sequence[int], skip: Skip) -> Any:
-    """The best entry of all queues on a host that is not skipped, among the first ones."""
+    """Return the best entry of all queues on a host that is not skipped, in a bounded search."""
     found: list[tuple[Any, ...]] = []
     for queue in queues:
         first = _first_host(
@@ -290,9 +290,9 @@ def _first_but(t: Transaction, queues: Sequence[int], skip: Skip) -> Any:
 
 
 def _first_host(t: Transaction, skip: Skip, sql: str, values: tuple[int, ...]) -> Any:
-    """The first of some entries (of columns that end with the host) that is not skipped.
+    """Return the first row, whose last column is the host, that is not skipped.
 
-    Many hosts that are skipped may stand in front: the database looks beyond the first ones.
+    Many skipped hosts may come first, so the database searches beyond the first rows.
     """
     rows = t.execute(sql, (*values, _LOOKED_AT)).fetchall()
     for row in rows:

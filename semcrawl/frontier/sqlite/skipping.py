@@ -1,4 +1,4 @@
-"""Hosts that a take passes over."""
+"""Hosts that a take skips."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from semcrawl.frontier.sqlite.transaction import Transaction
 
 
 class Skip:
-    """Says which hosts are passed over, of a table ``host`` in SQL too.
+    """Tells which hosts to skip, by a call or as an SQL condition on the table ``host``.
 
-    ``sql`` is true for those that are not, with ``values``; it takes a host for one that gave
-    nothing if that is no longer so since a moment ago.
+    ``sql``, with ``values``, is true for hosts that are not skipped. Within a transaction, it may
+    still count a host as untried that has just given something.
     """
 
     def __init__(self, t: Transaction, skip: SkippedHosts) -> None:
@@ -22,11 +22,11 @@ class Skip:
         self.domains: Sequence[str] = list(skip.domains)
 
     def __call__(self, host: int) -> bool:
-        """Whether a host is passed over."""
+        """Whether a host is skipped."""
         return (self._untried and untried(self._t.host(host))) or self.in_domains(host)
 
     def in_domains(self, host: int) -> bool:
-        """Whether a host is of one of the domains that are passed over."""
+        """Whether a host is in one of the domains to skip."""
         full = self._t.host_name(host)
         name, colon, port = full.rpartition(":")
         bare = name if colon and port.isdigit() else full
@@ -34,7 +34,7 @@ class Skip:
 
     @property
     def sql(self) -> str:
-        """The condition."""
+        """The SQL condition."""
         name = "'.' || CAST(host.name AS TEXT)"
         parts = ["host.good IS NOT NULL"] if self._untried else []
         parts += [f"{name} NOT LIKE ? AND {name} NOT LIKE ?" for _ in self.domains]
@@ -42,5 +42,5 @@ class Skip:
 
     @property
     def values(self) -> list[str]:
-        """The values of its parameters."""
+        """The parameters of the condition."""
         return [f"%.{domain}{port}" for domain in self.domains for port in ("", ":%")]

@@ -1,4 +1,4 @@
-"""Links that were just taken: as leases, and as events for other workers."""
+"""Taken links, as leases and as events for other workers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from semcrawl.frontier.sqlite.transaction import Transaction, encoded
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A link that was taken, as it lies in the table."""
+    """A taken link, with the columns of its row."""
 
     number: int
     queue: str
@@ -32,7 +32,7 @@ class Taken:
 
 
 def lease_of(t: Transaction, link: Taken) -> Lease:
-    """Return the lease of a link; its attempt is named by the crawl and the first lost take."""
+    """Return the lease of a link; the crawl and its first lost take determine the attempt."""
     fields = (link.key, link.label, link.blob)
     number = link.number if link.lost is None else link.lost
     made = hashlib.blake2b(f"{t.uid}/{number}".encode(), digest_size=8)
@@ -55,7 +55,7 @@ def pack_taken(taken: Sequence[Taken]) -> bytes:
 
 
 def unpack_taken(t: Transaction, packed: bytes) -> list[Entry]:
-    """Read the links of a take; raises what unreadable bytes raise."""
+    """Unpack the links of a take; raise one of ``UNREADABLE`` for invalid bytes."""
     return [
         entry_of(t, text(queue), text(host), text(group), (0.0, label, blob))
         for queue, host, group, label, blob in msgpack.unpackb(packed)

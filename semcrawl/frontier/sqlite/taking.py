@@ -1,4 +1,4 @@
-"""The queue's own steps: take, acknowledge, give back, set aside."""
+"""The steps of the queue: take, acknowledge, give back, set aside."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from semcrawl.frontier.sqlite.taken import Taken
 from semcrawl.frontier.sqlite.transaction import Part, Transaction, encoded
 from semcrawl.frontier.sqlite.withheldlinks import family_of, is_withheld, withhold
 
-#: withheld links that one take passes over
+#: most links that one take withholds
 _PASSED_OVER = 1000
-#: hosts of which some tell enough
+#: number of sampled hosts
 _SAMPLE = 20
 
 
@@ -58,7 +58,7 @@ def take(
     while len(taken) < limit and passed < _PASSED_OVER:
         part = best(t, queues, choice)
         if part is None:
-            # (a whole domain has a share only beside others)
+            # domains are skipped only if links wait on others
             if choice is None or not choice.domains or _others_wait(t, choice):
                 break
             choice.domains = []
@@ -72,7 +72,7 @@ def take(
 
 
 def _others_wait(t: Transaction, skip: Skip) -> bool:
-    """Whether links wait on hosts of other domains, as far as a sample shows."""
+    """Whether links wait on hosts of other domains, judged by a sample."""
     t.flush()
     for queue in t.all_queues():
         last = t.row("SELECT max(host) FROM front WHERE queue = ?", queue)[0]
@@ -87,7 +87,7 @@ def _others_wait(t: Transaction, skip: Skip) -> bool:
 
 
 def _lease(t: Transaction, part: Part, lease_time: int, worker: str) -> Taken | None:
-    """Lease the first link of a part, or withhold it (``None``)."""
+    """Lease the first link of a part; return ``None`` if it is withheld."""
     row = t.execute(
         "UPDATE link SET state = 1 WHERE seq = ? RETURNING tries, lost, label, blob", (part.seq,)
     ).fetchall()
@@ -135,7 +135,7 @@ def _lease(t: Transaction, part: Part, lease_time: int, worker: str) -> Taken | 
 
 
 def next_ready(t: Transaction, names: Sequence[str], poll: int) -> int | None:
-    """Microseconds until asking again may give a link, or ``None`` when nothing waits."""
+    """Return the microseconds until a take may give a link, or ``None`` if none waits."""
     tick(t)
     queues = t.known_queues(names)
     if best(t, queues) is not None:
@@ -185,7 +185,7 @@ def started(t: Transaction, ids: Sequence[str]) -> list[bool]:
 
 
 def not_sent(t: Transaction, ids: Sequence[str]) -> None:
-    """Nothing is sent for these links: their hosts need no rest after them."""
+    """Note that no request is sent for these links, so their hosts may be asked at once."""
     for row in leases(t, ids):
         if row.mark == 0:
             let_go(t, row)
@@ -193,13 +193,13 @@ def not_sent(t: Transaction, ids: Sequence[str]) -> None:
 
 
 def renew(t: Transaction, ids: Sequence[str], lease_time: int) -> list[bool]:
-    """Prolong leases; for each, whether it still held."""
+    """Renew leases; return for each whether it still held."""
     sql = "UPDATE lease SET due = ? WHERE id = ?"
     return [t.execute(sql, (t.now + lease_time, number_of(name))).rowcount > 0 for name in ids]
 
 
 def done(t: Transaction, links: Sequence[tuple[str, Entry]]) -> None:
-    """These links (ids of leases, entries) are finished, those whose leases ran out as well."""
+    """Acknowledge links (ids of leases, entries), including those of expired leases."""
     held = leases(t, [name for name, _ in links])
     number = len(held)
     if held:
@@ -221,7 +221,7 @@ def done(t: Transaction, links: Sequence[tuple[str, Entry]]) -> None:
 
 
 def set_aside(t: Transaction, seq: int) -> None:
-    """Take a waiting link out of its part and keep it aside, as an import does."""
+    """Move a waiting link to the failed ones, for the import."""
     number, label = label_of(t, seq)
     part = t.part(number)
     t.execute("UPDATE link SET state = ? WHERE seq = ?", (FAILED, seq))
@@ -233,7 +233,7 @@ def set_aside(t: Transaction, seq: int) -> None:
 
 
 def keep_aside(t: Transaction, seq: int, queue: int, most: int) -> None:
-    """Keep a failed link aside if fewer than ``most`` are, else forget it."""
+    """Keep a failed link if there are fewer than ``most``, else delete it."""
     kept = t.execute(
         "UPDATE queue SET failed = failed + 1 WHERE id = ? AND failed < ?", (queue, most)
     ).rowcount
@@ -245,7 +245,7 @@ def keep_aside(t: Transaction, seq: int, queue: int, most: int) -> None:
 
 
 def fail(t: Transaction, ids: Sequence[str], most: int) -> None:
-    """These links could not be fetched: finished, but kept aside."""
+    """Acknowledge links that could not be fetched, and keep them for a requeue."""
     for row in leases(t, ids):
         forget(t, row)
         keep_aside(t, row.seq, row.queue, most)
@@ -253,7 +253,7 @@ def fail(t: Transaction, ids: Sequence[str], most: int) -> None:
 
 
 def requeue(t: Transaction, names: Sequence[str], limit: int) -> int:
-    """Put failed links back into their places, as if never taken; return how many."""
+    """Put failed links back into their groups, as if never taken; return how many."""
     number = 0
     for queue in t.known_queues(names):
         sql = "SELECT seq FROM aside WHERE queue = ? ORDER BY seq LIMIT ?"
@@ -271,7 +271,7 @@ def requeue(t: Transaction, names: Sequence[str], limit: int) -> int:
 
 
 def give_back(t: Transaction, links: Sequence[tuple[str, Entry]], delay: int) -> None:
-    """Put leased links back, perhaps changed, to be taken not before some time has passed."""
+    """Give back leased links, perhaps changed; they can be taken after ``delay``."""
     for name, entry in links:
         row = lease(t, number_of(name))
         if row is None:
@@ -296,7 +296,7 @@ def give_back(t: Transaction, links: Sequence[tuple[str, Entry]], delay: int) ->
 
 
 def rekey(t: Transaction, keys: Sequence[tuple[Entry, int, bytes, float]]) -> None:
-    """Give waiting links (entries, their sites and digests) new keys inside their group."""
+    """Set keys of links (entries, with their sites and digests) that still wait."""
     parts: dict[tuple[str, str, str], int | None] = {}
     rows = []
     for entry, site, name, key in keys:

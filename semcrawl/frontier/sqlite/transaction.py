@@ -1,4 +1,4 @@
-"""One transaction: its time, the crawl's counters, and the rows that it changes in one go."""
+"""A transaction: its time, the crawl's counters, and the rows that it changes."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.linkblob import text
 from semcrawl.frontier.sqlite.layout import COUNTERS
 
-#: numbers of hosts, groups and parts that a process remembers
+#: most numbers of hosts, groups and parts that a process caches
 _REMEMBERED = 100_000
 _CRAWL = ("uid", "options", *COUNTERS)
 _READ_CRAWL = f"SELECT {', '.join(_CRAWL)} FROM crawl"  # noqa: S608 - our own names
 
 
 def encoded(name: str) -> bytes:
-    """A name from a URL as bytes, whatever its characters."""
+    """Encode a name of a URL, whatever its characters."""
     return name.encode("utf-8", "surrogatepass")
 
 
 class Ids:
-    """Numbers of queues, hosts, groups and parts: they never change, so a process keeps them."""
+    """Caches the numbers of queues, hosts, groups and parts, which never change."""
 
     def __init__(self) -> None:
         self.clear()
-        #: the crawl's options as they were read last
+        #: the crawl's options when last read
         self.packed = b""
         self.options: dict[str, Any] = {}
 
     def clear(self) -> None:
-        """Forget all: a transaction that made some was undone."""
+        """Forget all, as a transaction that made some was rolled back."""
         self.queues: dict[str, int] = {}
         self.queue_names: dict[int, str] = {}
         self.hosts: dict[str, int] = {}
@@ -46,7 +46,7 @@ class Ids:
         self.parts: dict[tuple[int, int, int], int] = {}
 
     def trim(self) -> None:
-        """Forget numbers when they are many."""
+        """Forget numbers when there are too many."""
         if max(len(self.hosts), len(self.groups), len(self.parts)) > _REMEMBERED:
             self.clear()
         if len(self.group_names) > _REMEMBERED:
@@ -116,8 +116,8 @@ _READ_PART = f"SELECT {_PART} FROM part WHERE id = ?"  # noqa: S608 - our own na
 class Transaction:
     """A transaction on the file.
 
-    Hosts and counters that it changes are written by :meth:`flush`, each once: before a statement
-    that looks for them, and at the end.
+    :meth:`flush` writes changed hosts and counters, before a statement that depends on them and at
+    the end.
     """
 
     def __init__(self, db: sqlite3.Connection, path: Path, ids: Ids, now: int) -> None:
@@ -125,7 +125,7 @@ class Transaction:
         self.executemany = db.executemany
         self.path = path
         self.ids = ids
-        #: by the crawl's clock (µs)
+        #: time by the crawl's clock (µs)
         self.now = now
         row = db.execute(_READ_CRAWL).fetchone()
         if row is None:
@@ -138,7 +138,7 @@ class Transaction:
         self.totals: dict[str, Any] = dict(zip(COUNTERS, row[2:], strict=True))
         self._changed: set[str] = set()
         self._hosts: dict[int, Host] = {}
-        #: of each host, what seldom changes, as it was read
+        #: the columns of each host that seldom change, as they were read
         self._cold: dict[int, Any] = {}
         self._parts: dict[int, Part] = {}
         self._touched: set[int] = set()
@@ -147,7 +147,7 @@ class Transaction:
         ids.trim()
 
     def corrupt(self, why: str) -> FrontierCorrupt:
-        """Make the error for something that no frontier wrote."""
+        """Return the error for data that no frontier wrote."""
         return FrontierCorrupt(f"the frontier {self.path} is corrupt: {why}")
 
     def _unpacked(self, options: bytes) -> dict[str, Any]:
@@ -176,16 +176,16 @@ class Transaction:
         self._changed.add(name)
 
     def label(self, queue: int, label: bytes, number: int) -> None:
-        """Count waiting links by label."""
+        """Add to the number of waiting links with a label."""
         self._labels[queue, label] += number
 
     def waiting(self, queue: int, host: int, number: int) -> None:
-        """Count waiting links by host."""
+        """Add to the number of waiting links of a host."""
         self._waiting[queue, host] += number
 
     # -- numbers of names
     def queue(self, name: str) -> int:
-        """Number of a queue, made if need be."""
+        """Return the number of a queue; insert a missing one."""
         found = self.ids.queues.get(name)
         if found is None:
             self.execute("INSERT OR IGNORE INTO queue (name) VALUES (?)", (name,))
@@ -195,7 +195,7 @@ class Transaction:
         return found
 
     def known_queues(self, names: Sequence[str]) -> list[int]:
-        """Numbers of those of these queues that ever held links."""
+        """Return the numbers of those queues that ever held links."""
         found = []
         for name in names:
             number = self.ids.queues.get(name)
@@ -209,7 +209,7 @@ class Transaction:
         return found
 
     def queue_name(self, number: int) -> str:
-        """Name of a queue."""
+        """Return the name of a queue."""
         if number not in self.ids.queue_names:
             row = self.row("SELECT name FROM queue WHERE id = ?", number)
             if row is None:
@@ -218,18 +218,18 @@ class Transaction:
         return self.ids.queue_names[number]
 
     def all_queues(self) -> list[int]:
-        """Numbers of all queues."""
+        """Return the numbers of all queues."""
         return [row[0] for row in self.execute("SELECT id FROM queue ORDER BY id")]
 
     def host_id(self, name: str) -> int:
-        """Number of a host, made if need be."""
+        """Return the number of a host; insert a missing one."""
         found = self.ids.hosts.get(name)
         if found is None:
             found = self.ids.hosts[name] = self._named("host", encoded(name))
         return found
 
     def group_id(self, name: str) -> int:
-        """Number of a group, made if need be."""
+        """Return the number of a group; insert a missing one."""
         found = self.ids.groups.get(name)
         if found is None:
             found = self.ids.groups[name] = self._named("grp", encoded(name))
@@ -242,7 +242,7 @@ class Transaction:
         return int(row[0])
 
     def part_id(self, queue: int, host: int, grp: int) -> int:
-        """Number of a part, made if need be."""
+        """Return the number of a part; insert a missing one."""
         names = (queue, host, grp)
         found = self.ids.parts.get(names)
         if found is None:
@@ -257,7 +257,7 @@ class Transaction:
 
     # -- rows
     def host(self, number: int) -> Host:
-        """Row of a host; after a change, call :meth:`touch`."""
+        """Return the row of a host; after a change, call :meth:`touch`."""
         host = self._hosts.get(number)
         if host is None:
             row = self.row(_READ_HOST, number)
@@ -268,11 +268,11 @@ class Transaction:
         return host
 
     def host_named(self, name: str) -> Host:
-        """Row of a host by its name, made if need be."""
+        """Return the row of a host by its name; insert a missing one."""
         return self.host(self.host_id(name))
 
     def host_name(self, number: int) -> str:
-        """Name of a host."""
+        """Return the name of a host."""
         return text(self.host(number).name)
 
     def touch(self, host: Host) -> None:
@@ -280,7 +280,7 @@ class Transaction:
         self._touched.add(host.id)
 
     def part(self, number: int) -> Part:
-        """Row of a part; a change is written at once, and made in this object too."""
+        """Return the row of a part; write changes at once, and make them in this object too."""
         part = self._parts.get(number)
         if part is None:
             row = self.row(_READ_PART, number)
@@ -290,7 +290,7 @@ class Transaction:
         return part
 
     def group_name(self, number: int) -> str:
-        """Name of a group."""
+        """Return the name of a group."""
         name = self.ids.group_names.get(number)
         if name is None:
             row = self.row("SELECT name FROM grp WHERE id = ?", number)

@@ -1,7 +1,8 @@
 """Families: links of one document that look alike (see :mod:`semcrawl.relevance.families`).
 
-When the first few of them brought nothing the others are withheld when their turn comes, all but
-the 1st, 2nd, 4th, 8th … of these, so that a family of which only some can be fetched is found out.
+When the first few of a family were barren, the others are withheld when their turn comes. The 1st,
+2nd, 4th, 8th … of these are fetched all the same, to detect a family of which only some can be
+fetched.
 """
 
 from __future__ import annotations
@@ -15,29 +16,29 @@ from semcrawl.frontier.sqlite.transaction import Transaction
 
 #: characters of a family's name
 _NAME = 8
-#: what ends a blob before that name: msgpack of "s": NAME
+#: bytes before that name at the end of a blob: msgpack of "s": NAME
 _MARK = b"\xa1s" + bytes([160 + _NAME])
 
 
 def family_of(blob: bytes, lost: int | None) -> str | None:
-    """Family of a link that was not redirected nor asked for before, or ``None``."""
+    """Return the family of a link that was neither redirected nor requested before, or ``None``."""
     if blob[-_NAME - len(_MARK) : -_NAME] != _MARK:
         return None
     return blob[-_NAME:].decode("ascii", "replace")
 
 
 def fields(t: Transaction, name: str) -> dict[str, Any]:
-    """The stored state of a family."""
+    """Return the stored fields of a family."""
     return dict(t.execute("SELECT field, value FROM family WHERE name = ?", (name,)).fetchall())
 
 
 def set_field(t: Transaction, name: str, field: str, value: object) -> None:
-    """Keep something of a family."""
+    """Store a field of a family."""
     t.execute("INSERT OR REPLACE INTO family VALUES (?, ?, ?)", (name, field, value))
 
 
 def count_field(t: Transaction, name: str, field: str) -> int:
-    """Count something of a family; return how often it was."""
+    """Increment a field of a family; return it."""
     return int(
         t.execute(
             "INSERT INTO family VALUES (?, ?, 1) ON CONFLICT DO UPDATE"
@@ -48,7 +49,7 @@ def count_field(t: Transaction, name: str, field: str) -> int:
 
 
 def is_barren(t: Transaction, known: Mapping[str, Any]) -> bool:
-    """Whether a family gave nothing, by its fields; pairs of mirrors count as such."""
+    """Whether a family is barren, by its fields; a pair of mirrors counts as barren."""
     if "mirror" in known:
         return bool(t.options["mirror_copies"] > 0)
     tries = t.options["family_tries"]
@@ -58,7 +59,7 @@ def is_barren(t: Transaction, known: Mapping[str, Any]) -> bool:
 
 
 def is_withheld(t: Transaction, name: str) -> bool:
-    """Whether a link of this family is not to be asked for, now that its turn has come."""
+    """Whether to withhold a link of this family, now that its turn has come."""
     if not is_barren(t, fields(t, name)):
         return False
     met = count_field(t, name, "met")
@@ -66,13 +67,13 @@ def is_withheld(t: Transaction, name: str) -> bool:
 
 
 def withhold(t: Transaction, name: str, seq: int) -> None:
-    """Keep a link of a family apart."""
+    """Withhold a link of a family."""
     t.execute("UPDATE link SET state = ? WHERE seq = ?", (WITHHELD, seq))
     t.execute("INSERT OR IGNORE INTO withheld VALUES (?, ?)", (name, seq))
 
 
 def put_back(t: Transaction, name: str, seq: int) -> int:
-    """Let a withheld link wait again; return how many: 1 or 0."""
+    """Let a withheld link wait again; return 1, or 0 if it was not withheld."""
     sql = "DELETE FROM withheld WHERE family = ? AND seq = ?"
     if not t.execute(sql, (name, seq)).rowcount:
         return 0
@@ -83,19 +84,19 @@ def put_back(t: Transaction, name: str, seq: int) -> int:
 
 
 def withholding(t: Transaction) -> list[tuple[str, int]]:
-    """Families of which links are withheld, and how many."""
+    """Return the families with withheld links, and the numbers of these."""
     return t.execute("SELECT family, count(*) FROM withheld GROUP BY family").fetchall()
 
 
 def know(t: Transaction, families: Sequence[tuple[str, str, str]]) -> None:
-    """Note families (name, document, pattern) of links that go in."""
+    """Register families (name, document, pattern) of links to be added."""
     for name, document, pattern in families:
         set_field(t, name, "document", stored(document))
         set_field(t, name, "pattern", stored(pattern))
 
 
 def stored(value: str) -> str | bytes:
-    """A text in the form that SQLite takes: bytes if it is no valid Unicode."""
+    """Return a text in a form that SQLite stores: bytes if it is not valid Unicode."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -104,11 +105,11 @@ def stored(value: str) -> str | bytes:
 
 
 def judge(t: Transaction, answers: Sequence[tuple[str, str, str]]) -> bool:
-    """Note what answers (name, verdict, where they led) say of families.
+    """Record verdicts on families: name, verdict, digest of a redirect's target.
 
-    One that only led to what was known, and where another of its family led before, is barren; and
-    if that other was the only useful one, it was none: what all of them lead to is not what they
-    stand for. Return whether links are withheld that are not to be any more.
+    A redirect to a known address that another link of the family led to before is barren. If that
+    other link was the only useful one, it does not count as useful either, as a common target of
+    all links is not what they name. Return whether withheld links must be restored.
     """
     found = False
     for name, verdict, led_to in answers:
@@ -133,7 +134,7 @@ def judge(t: Transaction, answers: Sequence[tuple[str, str, str]]) -> bool:
 
 
 def restore(t: Transaction, limit: int) -> int:
-    """Put links back whose families are not barren any more; return how many."""
+    """Restore links whose families or mirrors no longer count as barren; return how many."""
     number = 0
     for name, _ in withholding(t):
         if is_barren(t, fields(t, name)):

@@ -1,4 +1,4 @@
-"""The file of a frontier: one thread of each process that runs the transactions."""
+"""Runs the transactions on a frontier's file, in one thread per process."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from semcrawl.frontier.sqlite.transaction import Ids, Transaction
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-#: transactions that are committed together, at most: calls that wait for the thread anyway
+#: most calls that are committed together
 _TOGETHER = 32
-#: seconds that a file gets which cannot be used when a worker opens the frontier
+#: seconds to wait for an unusable file when a worker opens the frontier
 _OPENING_PATIENCE = 2.0
 #: seconds that SQLite itself waits for another process's transaction
 _BUSY = 5.0
-#: errors of SQLite that may pass: another process, a full disk, a disk that was taken away
+#: errors of SQLite that may be temporary: another process, a full or missing disk
 _PASSING = {
     sqlite3.SQLITE_BUSY: "another process has locked it",
     sqlite3.SQLITE_LOCKED: "another process has locked it",
@@ -43,10 +43,10 @@ _Job = tuple[Callable[[Transaction], Any], "asyncio.Future[Any]"]
 
 
 class Store:
-    """One frontier's file; a call is one transaction, run by the store's own thread.
+    """The file of a frontier; a call is one transaction in the store's own thread.
 
-    Calls that wait for the thread are committed together. While the file cannot be used, calls wait
-    up to ``patience`` seconds; that is logged once, and once when it is usable again.
+    Calls that wait for the thread are committed together. While the file is unusable, calls wait up
+    to ``patience`` seconds. One line in the log says so, and one when it is usable again.
     """
 
     def __init__(self, path: Path, options: FrontierOptions) -> None:
@@ -59,17 +59,17 @@ class Store:
         self._file: tuple[int, int] | None = None
         self._ids = Ids()
         self._clock = CrawlClock()
-        #: of the crawl that was opened: never used again
+        #: unique id of the opened crawl
         self._uid = ""
         self._opened = False
 
     @property
     def is_open(self) -> bool:
-        """Whether it was opened, and not closed since."""
+        """Whether it is open."""
         return self._thread is not None
 
     async def open(self, crawl: str, *, make: bool) -> None:
-        """Open the file, or make it; raise as ``Frontier.open`` does."""
+        """Open or create the file; raise as ``Frontier.open`` does."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="frontier", daemon=True)
             self._thread.start()
@@ -77,14 +77,14 @@ class Store:
         await self._ask(lambda _: None)
 
     async def run(self, call: Callable[[Transaction], T]) -> T:
-        """Run a transaction and return what it returns, once that is committed."""
+        """Run a transaction; return its result once it is committed."""
         if self._thread is None:
             raise FrontierUnavailable(f"the frontier {self.path} is not open")
         result: T = await self._ask(call)
         return result
 
     async def rows(self, sql: str, *values: Any) -> list[Any]:
-        """Return the rows that a query finds."""
+        """Return the rows of a query."""
         return await self.run(lambda t: t.execute(sql, values).fetchall())
 
     async def row(self, sql: str, *values: Any) -> Any:
@@ -92,15 +92,15 @@ class Store:
         return await self.run(lambda t: t.row(sql, *values))
 
     async def write(self, sql: str, *values: Any) -> None:
-        """Execute a statement that changes something."""
+        """Execute a statement that writes."""
         await self.run(lambda t: t.execute(sql, values).rowcount)
 
     def hurry(self, patience: float) -> None:
-        """Wait no longer than ``patience`` seconds for a file that cannot be used from now on."""
+        """Wait at most ``patience`` seconds for an unusable file from now on."""
         self._patience = min(self._patience, patience)
 
     async def close(self) -> None:
-        """End the thread, once it has done what waits."""
+        """End the thread after the waiting calls."""
         thread, self._thread = self._thread, None
         if thread is not None:
             self._jobs.put(None)
@@ -109,7 +109,7 @@ class Store:
     async def _ask(self, call: Callable[[Transaction], Any]) -> Any:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._jobs.put((call, future))
-        # (a transaction that was begun is finished, even if its caller is gone)
+        # a transaction that has begun is finished even if its caller is gone
         return await future
 
     # -- in the thread
@@ -132,7 +132,7 @@ class Store:
             self._connection = None
 
     def _through(self, jobs: list[_Job]) -> None:
-        """Run transactions, again and again until they are through or it takes too long."""
+        """Run transactions repeatedly until they succeed or the patience is over."""
         since: float | None = None
         pause = 0.05
         reported = False
@@ -180,7 +180,7 @@ class Store:
         return min(_BUSY, self._patience)
 
     def _committed(self, jobs: list[_Job]) -> list[tuple[Any, BaseException | None]]:
-        """Run transactions and commit them; one that raises on purpose is undone alone."""
+        """Run transactions and commit them; one that raises an error of its own is undone alone."""
         if self._connection is None:
             self._connection = connect(self.path, "", b"", make=False, busy=self._busy())
             self._file = self._file or identity(self.path)
@@ -220,7 +220,7 @@ class Store:
         return answers
 
     def _forget(self) -> None:
-        """Close a connection that failed; the next call makes a new one."""
+        """Close a failed connection; the next call makes a new one."""
         self._ids.clear()
         connection, self._connection = self._connection, None
         if connection is not None:
@@ -254,8 +254,8 @@ class SqlitePart:
 
 
 def _settle(settled: Sequence[tuple[asyncio.Future[Any], Any, BaseException | None]]) -> None:
-    """Give calls their answers, in the thread of their loop."""
-    # no caller waits on a loop that was closed meanwhile
+    """Give calls their results, in the thread of their event loop."""
+    # no caller waits on a closed loop
     with contextlib.suppress(RuntimeError):
         settled[0][0].get_loop().call_soon_threadsafe(_set, settled)
 

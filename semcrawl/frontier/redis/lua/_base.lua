@@ -1,29 +1,30 @@
--- What all scripts share. See keys.py for the key schema. A script names the other parts that it
--- needs in its first lines ("-- needs: order, seen"); they are put between this and the script.
+-- The common part of all scripts. See keys.py for the key schema. A script names the other parts
+-- that it needs in its first lines ("-- needs: order, seen"); they go between this and the script.
 -- KEYS[1] is the crawl's meta key, "<root>meta"; every other key starts with the same root, and so
--- has the same hash tag. ARGV[1] holds the arguments (msgpack), ARGV[2] when the crawl's keys were
--- made that the worker opened, a slash and their epoch (see join.lua; empty: it has not yet), ARGV[3] (if any) a slot and ARGV[4] a number
--- that is new for each call but the same when a call is repeated because its answer was lost: it then
--- gets the answer it would have got.
+-- has the same hash tag.
+-- ARGV[1]: the arguments (msgpack). ARGV[2]: creation time of the keys that the worker opened, a
+-- slash, and their epoch (see join.lua); empty before opening. ARGV[3] (if any): a slot for the
+-- reply. ARGV[4]: a number that is new for each call, but the same when a call is repeated as its
+-- answer was lost; the repetition gets the first answer.
 
 local ROOT = string.sub(KEYS[1], 1, -5)
 local META = KEYS[1]
 local ARGS = cmsgpack.unpack(ARGV[1])
 
--- The crawl's options are kept with its keys, as all that is filed must mean the same to all workers.
+-- The crawl's options are stored with its keys, as all workers must agree on them.
 local kept = redis.pcall('HMGET', META, 'options', 'created', 'dead', 'epoch')
--- Hosts that gave nothing yet come last once some were found dead.
+-- Once some hosts were found dead, untried hosts come last.
 local UNTRIED_LAST = tonumber(kept[3] or 0) > 1
 local OPTIONS = kept[1] and cmsgpack.unpack(kept[1]) or {}
--- What a worker knows and holds belongs to one crawl: nothing of it may get into one begun after.
+-- A worker's knowledge and leases belong to one crawl, and must not get into a later one.
 if not kept.err and ARGV[2] ~= '' and ARGV[2] ~= (kept[2] or '') .. '/' .. (kept[4] or '') then
   local created = string.match(ARGV[2], '^[^/]*')
   error('FRONTIER-ERROR<' .. META .. '><' .. (created == kept[2] and 'EPOCH' or 'LOST') .. '>')
 end
 
--- Run a command; a key that holds something else than it should is named in the error.
--- (Numbers that are always the same are given as text: Redis makes them into text with '%.17g',
--- which takes as long as a small command.)
+-- Run a command; the error for a key of the wrong type names the key.
+-- Constant numbers are given as text, as Redis formats numbers with '%.17g', which takes as long as
+-- a small command.
 local try = redis.pcall
 local function call(command, key, ...)
   local reply = try(command, key, ...)
@@ -37,7 +38,7 @@ local function corrupt(key, why)
   error('FRONTIER-ERROR<' .. key .. '><CORRUPT ' .. why .. '>')
 end
 
--- Numbers as Redis reads them back exactly.
+-- A number as text that Redis parses exactly.
 local function num(x)
   if x == 0 then return '0' end
   return string.format('%.17g', x)
@@ -58,7 +59,7 @@ if ARGV[3] then
   end
 end
 
--- Keep the reply of this call for a repetition of it.
+-- Store the reply of this call for its repetition, and return it.
 local function answer(reply)
   if ARGV[3] then call('HSET', REPLIES, ARGV[3], ARGV[4] .. cmsgpack.pack(reply)) end
   return reply
@@ -68,7 +69,7 @@ local SEQ = 6                -- bytes of a sequence number
 local PLACE = 8 + SEQ        -- bytes of a link's place: key, sequence number
 local NO_TURN = '\0\0\0\0\0\0\0\0'
 
--- A double as 8 bytes that sort (by memcmp) as the numbers do.
+-- A double as 8 bytes that sort (by memcmp) like the numbers.
 local ZERO = '\128\0\0\0\0\0\0\0'
 local function sortable(x)
   if x == 0 then return ZERO end
@@ -86,7 +87,7 @@ local function sequence(n)
   return struct.pack('>I6', n)
 end
 
--- The double back from its sortable bytes (with whatever follows them).
+-- The double in sortable bytes; further bytes are ignored.
 local function unsortable(s)
   local first = string.byte(s, 1)
   if first >= 128 then
@@ -133,16 +134,16 @@ local function all_queues()
   return queues_known
 end
 
--- ---- a waiting link's member: sequence number, tries, label, blob, and the attempt if one was lost
+-- ---- a waiting link's member: sequence number, tries, label, blob, and the number of a lost take
 
 local function member_label(member)
   local n = string.byte(member, SEQ + 2)
   return string.sub(member, SEQ + 3, SEQ + 2 + n)
 end
 
-local TRIES, LOST = 127, 128  -- most tries that are counted; mark of a lost attempt
+local TRIES, LOST = 127, 128  -- most counted tries; mark of a lost take
 
--- What of a member is between its sequence number and its blob.
+-- The part of a member between its sequence number and its blob.
 local function member_head(tries, label)
   return string.char(math.min(tries, TRIES), #label) .. label
 end
@@ -153,8 +154,8 @@ end
 
 local function member_tries(member) return string.byte(member, SEQ + 1) % LOST end
 
--- The member of a link whose take number n ended without a word: what it gave may have been
--- written. The first such number stays with the link until an attempt is acknowledged.
+-- The member of a link whose take number n was never acknowledged, so that its results may have been
+-- written. The first such number stays with the link until a take is acknowledged.
 local function lost_member(member, n)
   local byte = string.byte(member, SEQ + 1)
   local rest = string.sub(member, SEQ + 2)

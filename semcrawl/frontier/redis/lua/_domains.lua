@@ -1,6 +1,6 @@
--- Pay-level domains whose hosts are left out.
+-- Pay-level domains whose hosts a take skips.
 
--- Whether a host is of one of them.
+-- Whether a host is in one of the domains.
 local function in_domains(host, domains)
   local name = string.gsub(host, ':%d+$', '')
   for _, domain in ipairs(domains) do
@@ -9,8 +9,8 @@ local function in_domains(host, domains)
   return false
 end
 
--- Whether links wait on hosts of other domains. (As a whole domain may have a share only beside
--- others; of many hosts some tell enough.)
+-- Whether links wait on hosts of other domains, without which no domain is skipped. A sample of the
+-- hosts decides.
 local function others_wait(domains)
   for _, queue in ipairs(all_queues()) do
     for _, host in ipairs(call('HRANDFIELD', ROOT .. 'hosts:' .. queue, '20')) do

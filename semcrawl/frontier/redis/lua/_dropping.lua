@@ -1,7 +1,7 @@
--- What a full frontier drops.
+-- Drops links of a full frontier.
 -- needs: order
 
--- The last link of the last host of the worst group: what a full frontier drops.
+-- Queue, host and group of the worst link: the last one of the worst group's last host.
 local function worst()
   local queue, group, score
   for _, q in ipairs(all_queues()) do
@@ -18,8 +18,8 @@ local function worst()
   return queue, call('HRANDFIELD', place_key(queue, group)), group, score
 end
 
--- Drop so many links, or those of groups of no larger value than the bound (if there is one); return
--- how many.
+-- Drop up to surplus links, only of groups with values up to the bound (if there is one); return how
+-- many.
 local function drop_worst(surplus, bound)
   local dropped = 0
   while dropped < surplus do

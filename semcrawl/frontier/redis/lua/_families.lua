@@ -1,17 +1,17 @@
--- Families: links of one document that look alike (see relevance/families.py). When the first few
--- of them brought nothing the others are withheld when their turn comes, all but the 1st, 2nd, 4th,
--- 8th … of these, so that a family of which only some can be fetched is found out.
+-- Families: links of one document that look alike (see relevance/families.py). When the first few of
+-- a family were barren, the others are withheld when their turn comes. The 1st, 2nd, 4th, 8th … of
+-- these are fetched all the same, to detect a family of which only some can be fetched.
 
 local TRIES = OPTIONS.family_tries or 0
 local WITHHOLDING = ROOT .. 'withholding'
 local NAME = 8               -- characters of a family's name
--- What ends a blob, before that name: msgpack of "s": NAME
+-- Bytes before that name at the end of a blob: msgpack of "s": NAME
 local MARK = '\161s' .. string.char(160 + NAME)
 
 local function family_key(name) return ROOT .. 'family:' .. name end
 local function withheld_key(name) return ROOT .. 'withheld:' .. name end
 
--- The family of a link that was not redirected nor asked for before, or nil.
+-- The family of a link that was neither redirected nor requested before, or nil.
 local function family_of(member)
   local last = string.byte(member, SEQ + 1) < LOST and -1 or -1 - SEQ
   if string.sub(member, last - NAME - 2, last - NAME) ~= MARK then return nil end
@@ -20,12 +20,12 @@ end
 
 local function is_barren(name)
   local r = call('HMGET', family_key(name), 'useful', 'barren', 'mirror')
-  if r[3] then return (OPTIONS.mirror_copies or 0) > 0 end -- (see _mirrors.lua)
+  if r[3] then return (OPTIONS.mirror_copies or 0) > 0 end -- see _mirrors.lua
   if TRIES <= 0 then return false end
   return tonumber(r[1] or 0) == 0 and tonumber(r[2] or 0) >= TRIES
 end
 
--- Whether a link of this family is not to be asked for, now that its turn has come.
+-- Whether to withhold a link of this family, now that its turn has come.
 local function is_withheld(name)
   if not is_barren(name) then return false end
   local met = call('HINCRBY', family_key(name), 'met', '1')

@@ -1,4 +1,4 @@
--- Hosts: may they be asked, and whose turn is it?
+-- Hosts: their availability, and their turns.
 
 -- Crawl delay (microseconds) and concurrency of a host.
 local function pace(host)
@@ -11,11 +11,11 @@ local function pace(host)
   return OPTIONS.delay, OPTIONS.concurrency
 end
 
--- Hosts that do not answer, or block us, are asked by one link at a time, after a rest each.
+-- A host that does not answer, or blocks us, rests; after each rest one link is a probe.
 local DOWN, RESTS, GOOD = ROOT .. 'down', ROOT .. 'rests', ROOT .. 'good'
 local STOOD_STILL = 180000000  -- time without a probe that does not count as being down (µs)
 
--- Since when a host is down, until when it rests, how long its rest is, and why; nil if it is not.
+-- When a host went down, until when it rests, the length of the rest, and why; nil if it is not down.
 local function down_record(host)
   local record = call('HGET', DOWN, host)
   if not record then return nil end
@@ -24,15 +24,15 @@ local function down_record(host)
   return tonumber(since), tonumber(till), tonumber(rest), why
 end
 
--- Errands are requests that are no link's: for a robots.txt, or a JSON-LD context. They stand in
--- busy: as links do, and while they wait for their turn with a mark of their own, by their number in
--- line; links wait as long as one of them does.
+-- Errands are requests that are not for a link: a robots.txt, a JSON-LD context. They have entries in
+-- busy: like links. While they wait for their turn, the entry has a mark with their number in the
+-- queue, and the host's links wait too.
 local ERRANDS = ROOT .. 'errands'
 
 local function is_waiting(mark) return string.sub(mark, 1, 1) == 'w' end
 
--- The first errand in a host's line (or nil), how many downloads are under way, and whether the host
--- is held for one that has not been sent.
+-- The first errand in a host's queue (or nil), the number of downloads in flight, and whether the host
+-- is held for a request that has not started.
 local function line(host)
   local first, number
   local sent, held = 0, false
@@ -59,8 +59,8 @@ local function available(host)
   return call('EXISTS', ERRANDS) == 0 or not line(host)
 end
 
--- Fairness among hosts of equal value: start-time fair queueing. A host's turn is the virtual time
--- at which it is served next; each take moves it on by 1 / weight.
+-- Fairness among hosts of equal value: start-time fair queueing. A host's turn is the virtual time of
+-- its next service; each take adds 1 / weight.
 local TURNS, YIELD, REST = ROOT .. 'turns', ROOT .. 'yield', ROOT .. 'rest'
 
 local function turn_time(host)
@@ -87,7 +87,7 @@ local function host_yield(host)
   return tonumber(fetches), tonumber(targets), tonumber(barren)
 end
 
--- A link of the host is taken: its next turn is later, the later the less it yields.
+-- Move a host's turn after a take, the further the less it yields.
 local function move_turn(host)
   if OPTIONS.fairness == 'off' then return end
   local t, weight = turn_time(host), 1
@@ -99,7 +99,7 @@ local function move_turn(host)
   call('HSET', TURNS, host, num(t + 1 / weight))
 end
 
--- Host may not be asked before a time (microseconds), nor before a penalty is over.
+-- Let a host cool until a time (microseconds), and until its rest is over.
 local function cool(host, till)
   local rest = call('HGET', REST, host)
   if rest then

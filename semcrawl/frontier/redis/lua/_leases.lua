@@ -1,4 +1,4 @@
--- Leases: links go out and come back.
+-- Leases, errands, and what happens when they expire.
 -- needs: order
 
 local function put(queue, host, group, key, member)
@@ -8,15 +8,15 @@ local function put(queue, host, group, key, member)
   file_wait(queue, host, group)
 end
 
--- Requests reach a host later than they start, some more and some less: so that no two arrive
--- closer than the delay, it counts from the end of a download where that ends this soon.
--- (A busy machine may take a quarter of a second between start and arrival.)
+-- Requests reach a host some time after they start. So that no two arrive closer than the delay, it
+-- counts from the end of a download that ends within this time. A busy machine may take a quarter of
+-- a second between start and arrival.
 local function slack(delay)
   return math.max(delay / 10, 250000)
 end
 
--- End a download under way. What busy: has of it: 0 = its start was never told and it held the host,
--- the delay counts from now; 1 = there is no delay; else the time of its start.
+-- End a download. Its mark in busy: is 0 if its start was not reported and it held the host (the delay
+-- counts from now), 1 if there is no delay, else the time of its start.
 local function release(host, id)
   local flag = call('HGET', busy_key(host), id)
   if not flag then return end
@@ -29,12 +29,12 @@ local function release(host, id)
     local till = math.min(NOW, tonumber(flag) + slack(delay)) + delay
     if till > tonumber(call('ZSCORE', COOLING, host) or 0) then cool(host, till) end
   end
-  -- a delay may have passed that no tick has seen yet: without its entry none would
+  -- a delay may have ended that no tick noticed, and none will, as its entry is gone
   local unseen = cooled and not call('ZSCORE', COOLING, host)
   if unseen or was ~= available(host) then file_availability(host) end
 end
 
--- ---- errands: what is noted of them is worker, errand and host, with the time when they are void
+-- ---- errands: their members are worker, errand and host, by the time at which they are void
 
 local function errand_member(host, errand, worker) return worker .. '\0' .. errand .. '\0' .. host end
 
@@ -44,7 +44,7 @@ local function note_errand(host, errand, worker, void)
   call('ZADD', ERRANDS, num(void), errand_member(host, errand, worker))
 end
 
--- End an errand; the host may be asked at once where nothing was sent.
+-- End an errand; if nothing was sent, the host may be asked at once.
 local function end_errand(host, errand, worker, spared)
   call('ZREM', ERRANDS, errand_member(host, errand, worker))
   local busy = busy_key(host)
@@ -59,7 +59,7 @@ local function end_errand(host, errand, worker, spared)
   file_availability(host)
 end
 
--- A new name of a lease. In a shard of a crawl it names the shard, too.
+-- A new lease id. In a shard it contains the shard's number.
 local SHARD = string.match(ROOT, '%.(%d+)}:$')
 local function lease_name(queue)
   local number = call('HINCRBY', META, 'takes', '1')
@@ -90,7 +90,7 @@ local function forget_lease(id, record)
   release(record.host, id)
 end
 
--- Put a leased link back into its place.
+-- Put a leased link back into its place, as its take was not acknowledged.
 local function go_back(id, record)
   forget_lease(id, record)
   local m = lost_member(record.member, tonumber(string.match(id, ':(%d+)$')))
@@ -98,7 +98,7 @@ local function go_back(id, record)
   put(record.queue, record.host, record.group, record.key, m)
 end
 
--- Expired leases and due retries go back in; void errands end; hosts whose delay is over may be asked again.
+-- Put back expired leases and due retries, end void errands, and file hosts whose delay is over.
 local function tick()
   local now = num(NOW)
   for _, queue in ipairs(all_queues()) do

@@ -1,4 +1,4 @@
--- Links that are left out, each once: left: is a hash table of a fixed number of small hashes.
+-- Links that were left out, each once: left: is a hash table with a fixed number of small hashes.
 -- needs: seen
 
 local LEFT_BUCKETS = 8192

@@ -1,16 +1,16 @@
--- Mirrors: two origins that give the same bytes by the same paths (see relevance/mirrors.py). Links
--- of one whose path the other gave, or is being asked for, are withheld as those of a barren family
--- are (see _families.lua), under a name that is made of both origins' names.
+-- Mirrors: two origins that give the same bytes by the same paths (see relevance/mirrors.py). If one
+-- gave a path or is being asked for it, the other's link with that path is withheld like one of a
+-- barren family (see _families.lua), under a name made of both origins' names.
 -- needs: families, leases
 
 local COPIES = OPTIONS.mirror_copies or 0
 local BODIES, PAIRS, ORIGINS = ROOT .. 'bodies', ROOT .. 'pairs', ROOT .. 'origins'
 local MIRRORED, COPY = ROOT .. 'mirrored', ROOT .. 'copies'
 local PART = 8               -- characters of an origin's, path's and body's name
-local ASKED = '=asked=='     -- in place of a body that is being asked for
-local AT_PATH = 8            -- origins kept of a path
-local MOST = 200000          -- paths kept
-local MOST_PAIRS = 50000     -- pairs of origins kept
+local ASKED = '=asked=='     -- replaces a body that is being asked for
+local AT_PATH = 8            -- most origins of a path
+local MOST = 200000          -- most paths
+local MOST_PAIRS = 50000     -- most pairs of origins
 
 local function pair(a, b) return before(a, b) and a .. b or b .. a end
 
@@ -23,7 +23,7 @@ end
 
 local function given(path) return call('HGET', BODIES, path) or '' end
 
--- Keep what a path gave, if there is room.
+-- Store the entries of a path, if there is room.
 local function keep_given(path, entries, known)
   if entries == '' then
     call('HDEL', BODIES, path)
@@ -32,7 +32,7 @@ local function keep_given(path, entries, known)
   end
 end
 
--- The entries of a path without those of an origin, or without those that are asked for.
+-- The entries of a path without those of an origin, or without those that are being asked for.
 local function without(entries, origin, asked_only)
   local rest = ''
   for i = 1, #entries, 2 * PART do
@@ -44,7 +44,7 @@ local function without(entries, origin, asked_only)
   return rest
 end
 
--- Links that are withheld as their path was being asked for elsewhere.
+-- Links that were withheld as a mirror was being asked for their path.
 local function pending(path)
   local r = call('HGET', COPY, path)
   return r and cmsgpack.unpack(r) or {}

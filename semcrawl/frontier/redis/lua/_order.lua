@@ -1,17 +1,17 @@
--- Order: which link is next?
+-- The order of links.
 -- needs: hosts, waits
 --
--- Groups on one host only are ordered inside the host (local:), and the host stands in front: with
--- its best one. Groups on several hosts order their hosts (spread:), and stand in global: with the
--- first. A host that cannot be asked leaves front: at once, but a spread: only when it is met there
--- (it is then parked, and comes back when it may be asked): so neither many groups nor many hosts
--- cost anything.
+-- Groups with links on one host only are ordered inside the host (local:), and front: orders the hosts
+-- by the best of these. Groups on several hosts order their hosts (spread:), and global: orders these
+-- groups by their first link. A host that cannot be asked leaves front: at once, but a spread: only
+-- when a take meets it there; it is then parked until it may be asked. So the cost does not depend on
+-- the number of groups or hosts.
 
 local function value(group)
   return tonumber(call('HGET', VALUES, group) or 0)
 end
 
--- Put the host where its best local group belongs.
+-- File a host in front: by its best local group.
 local function file_host(queue, host, may_be_asked)
   local front, filed = ROOT .. 'front:' .. queue, ROOT .. 'filed:' .. queue
   local best = {}
@@ -33,7 +33,7 @@ local function file_host(queue, host, may_be_asked)
   end
 end
 
--- Put a group that is on several hosts where its first host belongs.
+-- File a group on several hosts in global: by its first host.
 local function file_group(queue, group)
   local groups, global = ROOT .. 'groups:' .. queue, ROOT .. 'global:' .. queue
   local head = call('ZRANGE', spread_key(queue, group), '0', '0')[1]
@@ -71,7 +71,7 @@ local function file_spread(queue, host, group, place)
   end
 end
 
--- Note that a host's group has got another first link, or none. (Its place, where that is known.)
+-- File a host's group whose first link changed; place is that of the link, if known.
 local function file_wait(queue, host, group, place)
   local groups = ROOT .. 'groups:' .. queue
   place = place or first_place(queue, host, group)
@@ -108,7 +108,7 @@ local function file_wait(queue, host, group, place)
   file_spread(queue, host, group, place)
 end
 
--- Take a host that cannot be asked out of a global group, until it can.
+-- Park a host that cannot be asked: remove it from a global group until it can.
 local function park(queue, group, host)
   local places = place_key(queue, group)
   call('ZREM', spread_key(queue, group), call('HGET', places, host) .. host)
@@ -117,7 +117,7 @@ local function park(queue, group, host)
   file_group(queue, group)
 end
 
--- Note that a host can or cannot be asked any more.
+-- File a host whose availability may have changed.
 local function file_availability(host)
   local yes = available(host)
   for _, queue in ipairs(all_queues()) do file_host(queue, host, yes) end
@@ -132,10 +132,10 @@ local function file_availability(host)
   end
 end
 
--- Hosts and groups that are looked at for one that is not left out, and hosts that are after these.
+-- Hosts and groups to check at first for one that is not skipped, and most hosts to check.
 local LOOKED_AT, SEARCHED = 50, 5000
 
--- The first host in a set of them (place, host) that is not left out, and its score; or nil.
+-- The first entry (place, host) of a sorted set whose host is not skipped, and its score; or nil.
 local function first_host(key, leave_out)
   if not leave_out then
     local found = call('ZRANGE', key, '0', '0', 'WITHSCORES')
@@ -152,8 +152,8 @@ local function first_host(key, leave_out)
   until is_last or from >= SEARCHED
 end
 
--- The first global group that has a host which is not left out, in the form of its entry with that
--- host's place, its score, and that host's entry; or nil.
+-- The first global group with a host that is not skipped: its entry, with that host's place; its score;
+-- and that host's entry; or nil.
 local function first_group(queue, leave_out)
   local found = call('ZRANGE', ROOT .. 'global:' .. queue, '0', leave_out and num(LOOKED_AT) or '0', 'WITHSCORES')
   for i = 1, #found, 2 do
@@ -164,8 +164,8 @@ local function first_group(queue, leave_out)
   end
 end
 
--- The queue, host and group of the best link that can be taken now, minus its group's value, and its
--- turn and place; or nil. Hosts for which leave_out gives true are passed over.
+-- The best link that can be taken now: queue, host, group, minus its group's value, turn and place; or
+-- nil. Hosts for which leave_out returns true are skipped.
 local function best(queues, leave_out)
   while true do
     local score, place, queue, id, head
@@ -208,16 +208,16 @@ local function best(queues, leave_out)
   end
 end
 
--- Where a link stands among those of all shards: minus its group's value, its turn, key and number.
+-- A link's rank over all shards: minus its group's value, then its turn, key and number.
 local function standing(score, place) return {num(score), place} end
 
--- Whether a link comes behind one that stands there.
+-- Whether a link comes behind another's rank.
 local function is_behind(score, place, other)
   local value = tonumber(other[1])
   return score > value or (score == value and before(other[2], place))
 end
 
--- Whether a link and one that stands there have the same value, turn and key.
+-- Whether a link and another's rank have the same value, turn and key.
 local function is_alike(score, place, other)
   return score == tonumber(other[1]) and string.sub(place, 1, 16) == string.sub(other[2], 1, 16)
 end

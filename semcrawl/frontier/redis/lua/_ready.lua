@@ -1,8 +1,8 @@
--- When is there a link to take?
+-- The time until a link can be taken.
 -- needs: leases
 
--- Microseconds until asking again may give a link of these queues, where none is ready now; nil when
--- none waits. Where hosts wait for downloads to end, which may be any time, that is the poll time.
+-- Microseconds until a take may give a link of these queues, if none is ready now; nil if none waits. At
+-- most the poll time while hosts may wait for downloads, which can end at any time.
 local function wait_for(queues, poll)
   local soonest, waits
   for _, queue in ipairs(queues) do
@@ -33,8 +33,8 @@ local function wait_for(queues, poll)
   end
 end
 
--- What a shard tells of the best link of these queues: {its standing, or false; else microseconds until
--- one may be ready, or false when none waits}
+-- A shard's best link of these queues: {its rank, or false; without one, the microseconds until one may
+-- be ready, or false if none waits}
 local function view(queues, poll)
   local _, _, _, score, place = best(queues)
   if score then return {standing(score, place), false} end

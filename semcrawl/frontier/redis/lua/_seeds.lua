@@ -1,4 +1,4 @@
--- Seeds that a worker took from a list and has not put into the frontier yet.
+-- Pending seeds: a worker took them from a list and has not finished them.
 
 local SEED_LISTS = ROOT .. 'lists'
 local function pending_key(list) return ROOT .. 'pending:' .. list end

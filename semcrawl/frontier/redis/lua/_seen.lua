@@ -1,7 +1,7 @@
--- The seen set: a hash table of small hashes, grown bucket by bucket (linear hashing)
--- so that each stays in Redis's compact encoding. Field: digest; value: sequence number and key
--- under which the link waits (if it still does). Beyond exact_limit digests, those that come are
--- kept in a Bloom filter, and in the table (value with a mark at its end) only until they are done.
+-- The seen set: a hash table of small hashes, which grows bucket by bucket (linear hashing) so that
+-- each stays in Redis's compact encoding. Field: digest; value: sequence number and key of the waiting
+-- link. Beyond exact_limit digests, new ones go into a Bloom filter, and into the table (with a mark at
+-- the value's end) only until they are done.
 -- needs: waits
 
 local BUCKET = 24            -- mean number of digests in a bucket
@@ -10,14 +10,14 @@ local function hash(digest)
   return (struct.unpack('>I4', digest))
 end
 
--- A whole number as text (by itself Lua makes it with '%.14g', which takes longer).
+-- An integer as text; Lua's own conversion with '%.14g' is slower.
 local function whole(n) return string.format('%d', n) end
 
 local SEEN = string.gsub(ROOT, '%%', '%%%%') .. 'seen:%d'
 local function bucket_key(n) return string.format(SEEN, n) end
 
 local seen_buckets, seen_level, seen_size, seen_bloom
-local PASSING = '\1'        -- mark of a digest that the table does not keep
+local PASSING = '\1'        -- mark of a digest that leaves the table when its link is done
 
 local function seen_key(digest)
   if not seen_buckets then
@@ -44,7 +44,7 @@ local function split_bucket()
       moving[#moving + 1] = digest
     end
   end
-  -- A copy, and out of each what is in the other: so Lua need not hold the values.
+  -- Copy the bucket, and delete from each what the other has: so Lua need not hold the values.
   if #moving > 0 then
     if call('COPY', source, target) == 0 then corrupt(target, 'there before its time') end
     call('HDEL', source, unpack(moving))
@@ -55,8 +55,8 @@ local function split_bucket()
   call('HSET', META, 'buckets', whole(seen_buckets))
 end
 
--- The key of the Bloom filter's string that has a digest's bits, and these. The filter is split into
--- strings of 2^20 bits, one of which has all bits of a digest.
+-- The key of the Bloom filter's string with a digest's bits, and the bits. The filter is split into
+-- strings of 2^20 bits; all bits of a digest are in one of them.
 local function bloom_bits(digest)
   local blocks, hashes = string.match(seen_bloom, '^(%d+) (%d+)$')
   if not blocks then corrupt(META, 'no size of the Bloom filter') end
@@ -73,7 +73,7 @@ local function bloom_bits(digest)
   return key, bits
 end
 
--- Set a digest's bits in the Bloom filter; whether one of them was new.
+-- Set a digest's bits in the Bloom filter; return whether one of them was new.
 local function bloom_add(digest)
   local key, bits = bloom_bits(digest)
   local new = false
@@ -92,7 +92,7 @@ local function bloom_has(digest)
   return true
 end
 
--- Note a digest; whether it was new. Call seen_save() after the last one.
+-- Add a digest; return whether it was new. Call seen_save() after the last one.
 local function see(digest, where)
   local key = seen_key(digest)
   if seen_bloom and OPTIONS.exact_limit > 0 and seen_size >= OPTIONS.exact_limit then
@@ -109,14 +109,14 @@ local function see(digest, where)
   return true
 end
 
--- Note where a link waits now.
+-- Store where a link waits now.
 local function seen_at(key, digest, where)
   local old = call('HGET', key, digest)
   if old and string.sub(old, SEQ + 9) == PASSING then where = where .. PASSING end
   call('HSET', key, digest, where)
 end
 
--- A link is done: its digest leaves the table if the Bloom filter has it.
+-- Remove the digest of a finished link from the table if the Bloom filter has it.
 local function seen_done(digest)
   local key = seen_key(digest)
   local where = call('HGET', key, digest)
@@ -131,7 +131,7 @@ local function seen_save()
   if seen_size then call('HSET', META, 'seen', whole(seen_size)) end
 end
 
--- The element under which a link waits in a host's group, and where: see find(); or nil.
+-- The element of a link that waits in a host's group, and its location as find() returns it; or nil.
 local function find_waiting(queue, host, group, bucket, digest)
   local where = call('HGET', bucket, digest)
   if not where or where == '' then return nil end

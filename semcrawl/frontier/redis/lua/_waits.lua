@@ -1,9 +1,8 @@
--- Waiting links of a host's group, in their order, cut into chunks: so the cost of a link hardly
--- depends on how many wait. Each chunk is a list, which Redis keeps packed, whatever its settings.
--- Its elements are the links' keys as 8 sortable bytes and their members, so that they sort (by
--- memcmp) as the links do. wait: is the last chunk, as most links are put in behind all others: so
--- they go where nothing has to be looked up. more: has the chunks before it, each by the greatest
--- place that it may hold, and its number.
+-- The waiting links of a host's group, in order, in chunks, so that the cost of a link hardly depends
+-- on how many wait. Each chunk is a list, which Redis keeps packed, whatever its settings. Its
+-- elements are the links' keys as 8 sortable bytes and their members, so they sort (by memcmp) like
+-- the links. wait: is the last chunk. Most links are added at the end, and so need no lookup. more:
+-- has the earlier chunks, each by its greatest possible place and its number.
 
 local CHUNK = OPTIONS.chunk or corrupt(META, 'no options of the crawl')  -- most links in a chunk
 
@@ -11,32 +10,32 @@ local function element_of(key, member) return sortable(key) .. member end
 local function place_of(element) return string.sub(element, 1, PLACE) end
 local function member_of(element) return string.sub(element, 9) end
 
--- The chunk in which a place belongs, and its entry in more: (nil for the last chunk).
+-- The chunk of a place, and its entry in more: (nil for the last chunk).
 local function chunk_of(queue, host, group, place)
   local from = '[' .. place
   local entry = call('ZRANGEBYLEX', more_key(queue, host, group), from, '+', 'LIMIT', '0', '1')[1]
   return entry and chunk_key(entry) or wait_key(queue, host, group), entry
 end
 
--- The first chunk, and its entry in more: (nil if it is the last chunk, too).
+-- The first chunk, and its entry in more: (nil if it is also the last chunk).
 local function first_chunk(queue, host, group)
   local entry = call('ZRANGE', more_key(queue, host, group), '0', '0')[1]
   return entry and chunk_key(entry) or wait_key(queue, host, group), entry
 end
 
--- Enter a chunk that holds nothing behind a place into more:; return its key.
+-- Enter a chunk with a greatest place into more:; return its key.
 local function enter(queue, host, group, place)
   local entry = place .. string.format('%.0f', call('HINCRBY', META, 'chunks', '1'))
   call('ZADD', more_key(queue, host, group), '0', entry)
   return chunk_key(entry)
 end
 
--- Take an entry out of more: if its chunk has become empty.
+-- Remove an entry from more: if its chunk is empty.
 local function drop_empty(queue, host, group, chunk, entry)
   if entry and call('EXISTS', chunk) == 0 then call('ZREM', more_key(queue, host, group), entry) end
 end
 
--- Index of the first element of a chunk that is not before this one, and the element there.
+-- The index of the first element of a chunk that is not before this one, and that element.
 local function seek(chunk, size, element)
   local low, high, there = 0, size, nil
   while low < high do
@@ -51,13 +50,13 @@ local function seek(chunk, size, element)
   return low, there
 end
 
--- Push elements behind those of a chunk; return how many it has then.
+-- Append elements to a chunk; return its new size.
 local function push(chunk, elements, from, upto)
   return call('RPUSH', chunk, unpack(elements, from, upto))
 end
 
--- Put sorted elements behind all others, the last of which is given (if there is one). A last
--- chunk that is full becomes one of those before it.
+-- Append sorted elements behind all others, of which last is the last one (if any). A full last chunk
+-- becomes an earlier one.
 local function append(queue, host, group, elements, last)
   local tail, from = wait_key(queue, host, group), 1
   while true do
@@ -73,7 +72,7 @@ local function append(queue, host, group, elements, last)
   end
 end
 
--- Put an element where it belongs in a chunk of so many; return how many were not there.
+-- Insert an element into a chunk of this size; return 1 if it was new, else 0.
 local function add_to(chunk, size, element)
   local _, there = seek(chunk, size, element)
   if there == element then return 0 end
@@ -85,7 +84,7 @@ local function add_to(chunk, size, element)
   return 1
 end
 
--- Put sorted elements into the chunk in which they belong; return how many were not there.
+-- Insert sorted elements into their chunk; return how many were new.
 local function fill(queue, host, group, chunk, elements)
   local size, added = call('LLEN', chunk), 0
   if size + #elements <= CHUNK then
@@ -114,7 +113,7 @@ local function fill(queue, host, group, chunk, elements)
   return #all - #old
 end
 
--- Put elements in; return how many did not wait there, and whether the first one is another now.
+-- Insert elements; return how many were new, and whether the first element may have changed.
 local function insert(queue, host, group, elements)
   for i = 2, #elements do
     if before(elements[i], elements[i - 1]) then
@@ -122,7 +121,7 @@ local function insert(queue, host, group, elements)
       break
     end
   end
-  -- most often they come last
+  -- usually they come last
   local last = call('LINDEX', wait_key(queue, host, group), '-1')
   local alone = not last and call('EXISTS', more_key(queue, host, group)) == 0
   if alone or (last and before(last, elements[1])) then
@@ -143,7 +142,7 @@ local function insert(queue, host, group, elements)
   return added, true
 end
 
--- Find the element that has a place: it, its chunk, that one's entry, its index and the chunk's
+-- Find the element with a place: return it, its chunk, the chunk's entry, its index and the chunk's
 -- size; or nil.
 local function find(queue, host, group, place)
   local chunk, entry = chunk_of(queue, host, group, place)
@@ -152,13 +151,13 @@ local function find(queue, host, group, place)
   if element and place_of(element) == place then return element, chunk, entry, at, size end
 end
 
--- Take an element out of its chunk.
+-- Remove an element from its chunk.
 local function remove(queue, host, group, chunk, entry, element)
   call('LREM', chunk, '1', element)
   drop_empty(queue, host, group, chunk, entry)
 end
 
--- Take the first link out; return its element, and the place of the next one if that is at hand.
+-- Remove the first link; return its element, and the place of the next one if it is in the same chunk.
 local function pop_first(queue, host, group)
   local chunk, entry = first_chunk(queue, host, group)
   local first = call('LPOP', chunk)
@@ -170,7 +169,7 @@ local function pop_first(queue, host, group)
   return first
 end
 
--- Take up to n links from the end; return their elements.
+-- Remove up to n links from the last chunk; return their elements.
 local function pop_last(queue, host, group, n)
   local gone = call('RPOP', wait_key(queue, host, group), n)
   if gone then return gone end

@@ -1,14 +1,12 @@
--- Put links in, those already seen left out.
--- ARGS: parts {queue, host, group, links}, the links being one list of index, key, label, digest and
--- blob of each in turn (a list for each would be much more for Lua to make and to clear away);
--- again: seen ones go in too, unless they wait in the same place; for links that come from an
--- exported frontier, places: {sequence number, tries} by index (from 1), else false; ids of leases whose
--- downloads are over (if any); of a shard: number of the links of all shards, and the sequence number from
--- which the worker counts, if the shard's own is not beyond it; lists of queues, and the poll time
--- (microseconds)
--- Returns the indices (from 0) of the new ones; of a shard {these, number that the next link gets, for each
--- list of queues a view (see _ready.lua)}.
--- What costs most is the texts that Lua makes, hashes and clears away: five for each new link.
+-- Add links, except those already seen.
+-- ARGS: parts {queue, host, group, links}, where links is one flat list of index, key, label, digest
+-- and blob of each (a list per link would be expensive for Lua); again: add seen ones too, unless they
+-- wait in the same group; places: for imported links {sequence number, tries} by index (from 1), else
+-- false; ids of leases whose downloads are over (if any). For a shard also: number of links added in
+-- all shards; least sequence number; lists of queues; poll time (microseconds).
+-- Returns the indices (from 0) of the new ones; for a shard {these, next sequence number, for each list
+-- of queues a view (see _ready.lua)}.
+-- The texts that Lua makes, hashes and frees cost most: five for each new link.
 -- needs: ready, seen, dropping
 local again, places, all, counted = ARGS[2], ARGS[3], ARGS[5], ARGS[6]
 release_all(ARGS[4] or {})
@@ -19,7 +17,7 @@ local function sum(sums, queue, name, n)
   if not sums[queue] then sums[queue] = {} end
   sums[queue][name] = (sums[queue][name] or 0) + n
 end
--- Give a link that was seen another place, unless it waits.
+-- Store a new place of a seen link, unless it waits; return whether it did not.
 local function see_again(queue, host, group, digest, where)
   local bucket = seen_key(digest)
   if find_waiting(queue, host, group, bucket, digest) then return false end

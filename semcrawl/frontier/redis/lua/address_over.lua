@@ -1,4 +1,4 @@
--- A request to an address is over.
+-- End a request to an address.
 -- ARGS: address, name of the request
 call('ZREM', ROOT .. 'at:' .. ARGS[1], ARGS[2])
 return 1

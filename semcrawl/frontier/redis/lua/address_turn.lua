@@ -1,7 +1,7 @@
--- Ask whether a host may be asked now at its address; if not, its next turn there is reserved.
--- ARGS: host, address, name of the request, least time between two requests to the address and most
--- requests at a time, time after which a request counts as over without a word, whether the host
--- rests until its turn (1 or 0); times in microseconds
+-- Ask whether a host may send to its address now; if not, reserve its next turn there.
+-- ARGS: host, address, name of the request, least time between two requests to the address, most
+-- requests at a time, time after which a request counts as over, whether the host rests until its turn
+-- (1 or 0); times in microseconds
 -- Returns 0 if it may, else the microseconds until its turn.
 -- needs: hosts
 local host, address, name, gap, most, patience, rests = unpack(ARGS)
@@ -10,7 +10,7 @@ local under_way, paces, reserved = ROOT .. 'at:' .. address, ROOT .. 'address:' 
 local function keep(key, text, till)
   call('SET', key, text, 'PX', math.ceil((till - NOW + patience) / 1000))
 end
-local free, last, due = 0, -gap, nil      -- when the next turn is free, when the last one was
+local free, last, due = 0, -gap, nil      -- next free turn, last turn, reserved turn
 local known = call('GET', paces)
 if known then
   free, last = string.match(known, '^(%d+) (-?%d+)$')
@@ -32,7 +32,7 @@ if (due or free <= NOW) and last + gap <= NOW and call('ZCARD', under_way) < mos
   call('PEXPIRE', under_way, math.ceil(patience / 1000))
   return 0
 end
-local turn_at = last + gap                -- the one before came late
+local turn_at = last + gap                -- for the case that the last one came late
 if not due or turn_at <= NOW then
   turn_at = math.max(free, NOW + gap)
   free = turn_at + gap

@@ -1,6 +1,6 @@
--- Note that a worker is at work, for some time.
--- ARGS: worker, for how long (µs)
--- Returns the names of the others that are.
+-- Count a worker as active for some time.
+-- ARGS: worker, time (µs)
+-- Returns the names of the other active workers.
 local members = ROOT .. 'members'
 call('ZREMRANGEBYSCORE', members, '-inf', '(' .. num(NOW))
 call('ZADD', members, num(NOW + ARGS[2]), ARGS[1])

@@ -1,5 +1,5 @@
--- Compare all sums and orders with the structures they stand for. For tests and tools: it looks at
--- every host and group, but at no single link that waits.
+-- Compare all sums and orders with the structures. For tests and tools: it reads every host, group and
+-- waiting link.
 -- Returns the differences as texts.
 -- needs: leases
 local wrong = {}

@@ -1,6 +1,6 @@
--- Claim a name for a time, or prolong the claim that its holder has.
+-- Claim a name for a time, or renew the holder's claim.
 -- ARGS: name, holder, time (milliseconds)
--- Returns 1 when the holder has it now, else 0.
+-- Returns 1 if the holder has it now, else 0.
 local key = ROOT .. 'claim:' .. ARGS[1]
 local holder = call('GET', key)
 if holder and holder ~= ARGS[2] then return 0 end

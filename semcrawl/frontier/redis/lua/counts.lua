@@ -1,7 +1,7 @@
--- Count what is there.
+-- Count links, hosts and seeds.
 -- ARGS: queues, keys of seed lists
--- Returns waiting, leased, seeds, seen, hosts, dropped, {label, number, label, number, ...}, and what
--- grows whenever anything is put in or taken out
+-- Returns waiting, leased, seeds, seen, hosts, dropped, {label, number, label, number, ...}, and a token
+-- that changes with every addition or take
 -- needs: leases
 local waiting, leased, seeds, hosts, labels = 0, 0, 0, 0, {}
 tick()
@@ -13,7 +13,7 @@ for _, queue in ipairs(ARGS[1]) do
     labels[#labels + 1] = tonumber(flat[i + 1])
     n = n + tonumber(flat[i + 1])
   end
-  -- whether anything waits is read off the structures, never off the sums
+  -- the structures decide whether anything waits, never the sums
   local groups = call('ZCARD', ROOT .. 'order:' .. queue)
   local delayed = call('ZCARD', ROOT .. 'delayed:' .. queue)
   waiting = waiting + (groups + delayed == 0 and 0 or math.max(n, groups + delayed))
@@ -27,8 +27,8 @@ for i, key in ipairs(ARGS[2]) do
   else seeds = seeds + call('LLEN', key) end
   seeds = seeds + call('ZCARD', ROOT .. 'pending:' .. key)
 end
--- digests in the table and in the Bloom filter, less those that are in both, and (in the first shard)
--- those that several shards have
+-- digests in the table and in the Bloom filter, less those in both and (in the first shard) those that
+-- several shards have
 local s = call('HMGET', META, 'seen', 'bloomed', 'passing', 'seq', 'takes', 'copied')
 local seen = tonumber(s[1] or 0) + tonumber(s[2] or 0) - tonumber(s[3] or 0) - tonumber(s[6] or 0)
 local dropped = tonumber(call('HGET', META, 'dropped') or 0)

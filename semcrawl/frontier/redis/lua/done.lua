@@ -1,6 +1,6 @@
--- These links are finished.
--- ARGS: lease ids, digests (where there is a Bloom filter)
--- Returns the positions (from 0) of leases that had run out.
+-- Acknowledge finished links.
+-- ARGS: lease ids, digests (if there is a Bloom filter)
+-- Returns the positions (from 0) of expired leases.
 -- needs: leases, seen
 local void, n = {}, 0
 for i, id in ipairs(ARGS[1]) do

@@ -1,5 +1,5 @@
--- These links could not be fetched: finished, but kept aside until they are put in again.
--- ARGS: lease ids, limit of links kept aside (the rest are only done)
+-- Acknowledge links that could not be fetched, and keep them for a requeue.
+-- ARGS: lease ids, limit of failed links (beyond it they are dropped)
 -- Returns how many leases still held.
 -- needs: leases
 local n = 0

@@ -1,9 +1,9 @@
--- A host did not answer, or blocks us: it rests, longer each time, and is asked by one link at a time.
--- What comes while it rests was sent before, and changes nothing.
--- ARGS: host, why, first rest and what each further one is longer by, time that a host gets that
--- answered before, and one that never did (microseconds); a negative time: it does not count now
--- Returns 1 if its time is over, else 0; microseconds until it is asked again; microseconds since it
--- began; why it rests; an address that it gave before.
+-- Report that a host did not answer, or blocks us: it rests, longer each time, and gets one probe at a
+-- time. A report while it rests concerns an earlier request, and changes nothing.
+-- ARGS: host, why, first rest and increment of each further one, patience for a host that answered
+-- before and for one that never did (microseconds); a negative patience does not count the time
+-- Returns 1 if the patience is over, else 0; microseconds until it is asked again; microseconds since
+-- it went down; why it rests; a URL that it served before.
 -- needs: order
 local host, why, step = ARGS[1], ARGS[2], ARGS[3]
 local good = call('HGET', GOOD, host)
@@ -14,7 +14,7 @@ if not since then
   since, till, reason = NOW, NOW, why
   rest = tonumber(call('HGET', RESTS, host) or 0)
 elseif NOW - till > STOOD_STILL then
-  -- the crawl stood still, or nothing was left to ask for: that time does not count
+  -- the crawl stood still, or no link was left to probe with: that time does not count
   since = since + NOW - till
 end
 if longest < 0 then since = NOW end

@@ -1,4 +1,4 @@
--- Put leased links back, perhaps changed, to be taken not before some time has passed.
+-- Give back leased links, perhaps changed; they can be taken after the delay.
 -- ARGS: links {id, queue, host, group, key, label, blob, digest}, delay (microseconds)
 -- needs: leases, seen
 for _, link in ipairs(ARGS[1]) do

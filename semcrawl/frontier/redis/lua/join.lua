@@ -1,9 +1,8 @@
--- Go on with the crawl's keys as a server has them now. Another server than the one that had them last (a
--- replica that took over, one that was started again, another node that the slot moved to) may lack what
--- was written last: an epoch begins. No name of a lease is given out a second time: of those that were
--- lost some may be in use.
--- ARGS: name of the server's run
--- Returns when the keys were made (nil if there are none), and their epoch.
+-- Continue with the crawl's keys as a server has them now. Another run than the last one (a new primary,
+-- a restarted server, another node of the slot) may lack the last writes, so an epoch begins. Lost lease
+-- ids may be in use; none is given out a second time.
+-- ARGS: run id of the server
+-- Returns the creation time of the keys (nil if there are none), and their epoch.
 local r = call('HMGET', META, 'created', 'server', 'epoch')
 if r[1] and r[2] ~= ARGS[1] then
   if r[2] then

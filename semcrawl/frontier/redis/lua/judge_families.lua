@@ -1,8 +1,8 @@
--- Note what answers say of the families of their links. One that only led to what was known, and
--- where another of its family led before, is barren; and if that other was the only useful one, it
--- was none: what all of them lead to is not what they stand for.
--- ARGS: answers {name, 'useful', 'barren' or 'unknown', digest of where it led or ''}
--- Returns whether links are withheld that are not to be any more.
+-- Record verdicts on families. A redirect to a known address that another link of the family led to
+-- before is barren. If that other link was the only useful one, it does not count as useful either, as
+-- a common target of all links is not what they name.
+-- ARGS: answers {name, 'useful', 'barren' or 'unknown', digest of the redirect's target or ''}
+-- Returns 1 if withheld links must be restored, else 0.
 -- needs: families
 local any = 0
 for _, answer in ipairs(ARGS[1]) do

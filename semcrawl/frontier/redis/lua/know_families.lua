@@ -1,4 +1,4 @@
--- Note families of links that go in.
+-- Register families of links to be added.
 -- ARGS: families {name, document, pattern}
 -- needs: families
 for _, family in ipairs(ARGS[1]) do

@@ -1,5 +1,5 @@
--- Note links that are left out, each once.
--- ARGS: links {digest, reason and host with a space between, URL}, limit of links told apart
+-- Count links that are left out, each once.
+-- ARGS: links {digest, reason and host with a space between, URL}, limit of counted links
 -- needs: left
 local kept = tonumber(call('HGET', META, 'left') or 0)
 local before_it = kept

@@ -1,6 +1,6 @@
--- Forget those left out that went in after all, as another page led to them, say.
--- ARGS: number of the first bucket to look at (from 0), how many
--- Returns the number of the next one, or nil after the last.
+-- Forget links left out that were added after all, for example as another page led to them.
+-- ARGS: number of the first bucket to read (from 0), number of buckets
+-- Returns the number of the next bucket, or nil after the last.
 -- needs: left
 local first, last = ARGS[1], math.min(ARGS[1] + ARGS[2], LEFT_BUCKETS) - 1
 if tonumber(call('HGET', META, 'left') or 0) == 0 then return nil end

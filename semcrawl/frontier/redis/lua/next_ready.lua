@@ -1,6 +1,6 @@
--- When asking again may give a link.
+-- The time until a take may give a link.
 -- ARGS: queues, poll time (microseconds)
--- Returns microseconds, or nil when nothing waits.
+-- Returns microseconds, or nil if no link waits.
 -- needs: ready
 tick()
 if best(ARGS[1]) then return 0 end

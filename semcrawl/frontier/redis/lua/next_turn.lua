@@ -1,10 +1,9 @@
--- Ask for the next turn of a host for an errand: a request that is no link's.
--- Errands wait in line, and go before links.
--- ARGS: host, errand, worker, how long it holds the host, or waits after the time that it is told,
--- without a word (microseconds), poll time (microseconds), id of a lease that gives its own turn up
--- for it (or false)
--- Returns the microseconds after which to ask again; 0 when its turn is now, and the host is held for
--- it; -1 where there is no delay, so that nothing is counted.
+-- Ask for a host's next turn for an errand: a request that is not for a link.
+-- Errands queue first in, first out, and go before links.
+-- ARGS: host, errand, worker, time after which a silent errand is void (microseconds), poll time
+-- (microseconds), id of a lease that cedes its turn to it (or false)
+-- Returns the microseconds after which to ask again; 0 if its turn is now and the host is held for it;
+-- -1 if there is no delay, so that nothing is counted.
 -- needs: leases
 local host, errand, worker, patience, poll, giver = unpack(ARGS)
 local busy = busy_key(host)
@@ -41,6 +40,6 @@ if not mark then
   say(0)
   file_availability(host)
 end
--- nobody knows when what is held will be sent, or what is under way will end
+-- it is unknown when held requests start, and when those in flight end
 if held or till <= NOW then return say(poll) end
 return say(math.ceil(till - NOW))

@@ -1,4 +1,4 @@
--- Nothing is sent for these links: their hosts need no rest after them.
+-- Note that no request is sent for these links, so their hosts may be asked at once.
 -- ARGS: lease ids
 -- needs: leases
 for _, id in ipairs(ARGS[1]) do

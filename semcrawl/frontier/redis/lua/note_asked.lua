@@ -1,4 +1,4 @@
--- Note that paths are being asked for at origins whose links are in other shards.
+-- Record that links of other shards are asking their origins for these paths.
 -- ARGS: {origin, path} for each
 -- needs: mirrors
 for _, asked in ipairs(ARGS[1]) do

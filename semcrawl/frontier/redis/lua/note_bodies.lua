@@ -1,11 +1,11 @@
--- Note what paths gave, which of them were asked for in vain, and learn which origins are mirrors.
--- ARGS: bodies {origin, its URL, path, body}, in vain {origin, path}, number of the mirrors known
--- Returns {whether links are withheld that are not to be any more, number of the mirrors, and if
--- that is another: pairs of URLs of origins}.
+-- Record bodies, and paths without one, and find out which origins are mirrors.
+-- ARGS: bodies {origin, its URL, path, body}, in vain {origin, path}, number of mirrors known
+-- Returns {1 if withheld links must be restored, else 0; number of mirrors; if it changed, the pairs
+-- of URLs of mirrored origins}.
 -- needs: mirrors
 local any = 0
 
--- Compare what two origins gave by one path.
+-- Compare the bodies that two origins gave by one path.
 local function compare(a, b, same, body)
   local name = pair(a, b)
   local known = call('HGET', PAIRS, name)

@@ -1,7 +1,7 @@
--- Stamp new keys with the format's version and the crawl's options, or look at what they have.
--- ARGS: version (a text), size of the Bloom filter (blocks and hashes), options (msgpack map); of a
--- shard further fields of the key and their values in turn
--- Returns the version, when the keys were made, and the options; the number of shards (nil: one).
+-- Stamp new keys with the format's version and the crawl's options, or read the stamp.
+-- ARGS: version (a text), size of the Bloom filter (blocks and hashes), options (msgpack map); for a
+-- shard a flat list of further fields and values
+-- Returns the version, the creation time, the options, and the number of shards (nil: one).
 local kind = redis.call('TYPE', META).ok
 if kind ~= 'none' and kind ~= 'hash' then corrupt(META, 'no hash') end
 local found = call('HMGET', META, 'format', 'created', 'options', 'shards')

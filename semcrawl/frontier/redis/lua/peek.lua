@@ -1,4 +1,4 @@
--- Look at the best links that can be taken now, of a shard.
+-- Return views of a shard's best links.
 -- ARGS: lists of queues, poll time (microseconds)
 -- Returns a view (see _ready.lua) for each list.
 -- needs: ready

@@ -1,9 +1,9 @@
 -- Append events.
--- ARGS: incarnation of the worker, events, number of events kept, queue of the links they brought,
--- and to read on at once: last event that the worker read (or false), most events to return
--- Returns the last event's id; or what there is between the last that was read and these, as XRANGE
--- does, and the ids of these, unless the call is repeated.
--- Of events told together all but the last are marked: more follow (m).
+-- ARGS: incarnation of the worker, events, number of events to keep, queue of their new links, and to
+-- read on as well: last event that the worker read (or false), most events to return
+-- Returns the last event's id. If it reads on and is not a repetition: the events between the last read
+-- one and these, in the form of XRANGE, and the ids of these.
+-- All but the last of these events have a mark that more follow (m).
 local ids = {}
 for number, event in ipairs(ARGS[2]) do
   ids[number] = call('XADD', ROOT .. 'events', 'MAXLEN', '~', ARGS[3], '*', 'w', ARGS[1], 'e', event,

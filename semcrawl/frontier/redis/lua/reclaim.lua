@@ -1,7 +1,7 @@
--- Put a worker's leases back at once (it ends, or it starts again after a crash), and let the seeds
--- that it took be taken again; its errands end.
+-- Give back a worker's leases at once (it ends, or restarts after a crash), let its pending seeds be
+-- taken again, and end its errands.
 -- ARGS: worker, or false for all workers
--- Returns how many links.
+-- Returns the number of links.
 -- needs: leases, seeds
 local n = 0
 if ARGS[1] then call('ZREM', ROOT .. 'members', ARGS[1]) end

@@ -1,12 +1,12 @@
--- A host answered: what it would rest next time shrinks, and if it rests it may be asked again.
--- ARGS: host, what its rest shrinks by (microseconds), an address that it gave (or empty)
--- Returns what is left of its rest, and for how long it was down (microseconds; 0 if it was not).
+-- Report that a host answered: its next rest is shorter, and if it rests it may be asked again.
+-- ARGS: host, decrement of its rest (microseconds), a URL that it served (or empty)
+-- Returns the remaining rest, and the time it was down (microseconds; 0 if it was not).
 -- needs: order
 local host, step = ARGS[1], ARGS[2]
 local good = call('HGET', GOOD, host)
 if not good and ARGS[3] ~= '' then call('HSET', GOOD, host, ARGS[3]) end
 if not good and ARGS[3] ~= '' and UNTRIED_LAST then
-  -- it came last until now
+  -- an untried host came last
   for _, queue in ipairs(all_queues()) do
     file_host(queue, host)
     for _, entry in ipairs(call('ZRANGE', ROOT .. 'global:' .. queue, '0', '-1')) do

@@ -1,4 +1,4 @@
--- Give waiting links new keys inside their group.
+-- Set keys of links that still wait.
 -- ARGS: links {queue, host, group, digest, key}
 -- Returns how many of them wait.
 -- needs: order, seen

@@ -1,7 +1,7 @@
--- Put links back that wait for what is not being asked for any more: nothing is under way. And of
--- each pair of mirrors of which links were withheld since, the last one and another: what came
--- last may differ.
--- ARGS: limit
+-- Restore links that were withheld for a mirror's copy, if no link is leased or delayed, so that no
+-- copy can come. Of each pair of mirrors with links withheld since the last check, restore the last one
+-- and a random one as a check, as new content may differ.
+-- ARGS: most paths
 -- Returns how many.
 -- needs: mirrors
 for _, queue in ipairs(all_queues()) do
@@ -22,7 +22,7 @@ for _, name in ipairs(call('SMEMBERS', WITHHOLDING)) do
     n = n + put_back(name, last)
     for _, seq in ipairs(call('HRANDFIELD', withheld_key(name), 1)) do n = n + put_back(name, seq) end
     call('HSET', key, 'checked', call('HLEN', withheld_key(name)))
-    call('HDEL', key, 'met')  -- both are asked for
+    call('HDEL', key, 'met')  -- both are fetched
   end
 end
 for _, path in ipairs(call('HRANDFIELD', COPY, ARGS[1])) do

@@ -1,4 +1,4 @@
--- These downloads are over; their hosts may be asked again.
+-- End downloads, which frees their hosts' concurrency.
 -- ARGS: lease ids
 -- needs: leases
 release_all(ARGS[1])

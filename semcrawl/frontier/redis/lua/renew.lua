@@ -1,4 +1,4 @@
--- Prolong leases.
+-- Renew leases.
 -- ARGS: lease ids, lease time (microseconds)
 -- Returns 1 or 0 for each: whether it still held.
 local held = {}

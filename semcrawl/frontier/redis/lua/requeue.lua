@@ -1,4 +1,4 @@
--- Put failed links back into their places, as if never taken.
+-- Put failed links back into their groups, as if never taken.
 -- ARGS: queues, limit
 -- Returns how many.
 -- needs: leases

@@ -1,4 +1,4 @@
--- A host asked to be left alone for a time: it rests at least as long.
+-- Let a host rest at least for a time, as it asked for.
 -- ARGS: host, time (microseconds)
 -- needs: order
 local host, till = ARGS[1], NOW + ARGS[2]

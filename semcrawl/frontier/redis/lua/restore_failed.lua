@@ -1,4 +1,4 @@
--- Keep failed links aside again.
+-- Add imported failed links.
 -- ARGS: links {queue, host, group, key, label, digest, blob, sequence number, tries}
 -- needs: seen
 for _, link in ipairs(ARGS[1]) do

@@ -1,5 +1,5 @@
--- Note what a fetch on a host gave; after too many barren ones in a row the host rests (SWSE).
--- ARGS: host, 1 or 0
+-- Count a fetch on a host; after too many consecutive barren ones the host rests (SWSE).
+-- ARGS: host, whether the fetch gave a target (1 or 0)
 -- needs: order
 local host = ARGS[1]
 local fetches, targets, barren = host_yield(host)

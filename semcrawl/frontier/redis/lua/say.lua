@@ -1,5 +1,5 @@
--- Add the statements of a document to the table of those that were made.
--- ARGS: sign of the document (3 bytes), statements {offset of its bucket, sign (5 bytes)}
+-- Add the statements of a document to the table of statements.
+-- ARGS: tag of the document (3 bytes), statements {offset of the bucket, tag (5 bytes)}
 -- Returns for each 1 if no other document made it, else 0.
 local PLACE, BUCKET = 8, 32
 local key = ROOT .. 'said'

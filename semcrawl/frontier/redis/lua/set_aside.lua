@@ -1,5 +1,5 @@
--- Keep waiting links of a host aside among the failed ones, retries that wait for their time too.
--- ARGS: host, limit, limit of links kept aside in all (the rest are only done)
+-- Move waiting and delayed links of a host to the failed ones.
+-- ARGS: host, limit, limit of failed links (beyond it they are dropped)
 -- Returns {queue, group, key, member} for each.
 -- needs: leases
 local host, limit, most = ARGS[1], ARGS[2], ARGS[3]
@@ -13,7 +13,7 @@ local function keep(queue, group, key, member)
   gone[#gone + 1] = {queue, group, num(key), member}
 end
 
--- Groups of the host: its own, those that it is parked in, and those where it stands with others.
+-- The host's groups: local ones, those in which it is parked, and those shared with other hosts.
 local function groups_of(queue)
   local found = {}
   for _, entry in ipairs(call('ZRANGE', local_key(queue, host), '0', '-1')) do

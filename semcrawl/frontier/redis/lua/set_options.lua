@@ -1,9 +1,9 @@
--- Give the crawl other options, for all its workers.
+-- Set the crawl's options for all its workers.
 -- ARGS: options (msgpack map)
 -- needs: leases
 call('HSET', META, 'options', ARGS[1])
 for name, option in pairs(cmsgpack.unpack(ARGS[1])) do OPTIONS[name] = option end
--- a host that something is fetched from was filed by the old ones
+-- hosts with downloads were filed by the old options
 local hosts = {}
 for _, id in ipairs(call('HKEYS', LEASE)) do
   local record = lease_record(id)

@@ -13,7 +13,8 @@ local till = call('ZSCORE', COOLING, host)
 local _, _, held = line(host)
 if till and not held then cool(host, tonumber(till) - old + delay) end
 if old == 0 and delay > 0 then
-  -- what was not counted until now counts as sent now: what is under way, and what told of the delay
+  -- requests in flight were not counted, the one that told of the delay among them: they count as sent
+  -- now
   local marks = call('HGETALL', busy_key(host))
   for i = 1, #marks, 2 do
     if marks[i + 1] == '1' then call('HSET', busy_key(host), marks[i], num(NOW)) end

@@ -1,4 +1,4 @@
--- Give groups new values.
+-- Set values of groups.
 -- ARGS: map of group to value
 -- needs: order
 for group, v in pairs(ARGS[1]) do

@@ -1,4 +1,4 @@
--- These requests leave now, unless their leases ran out.
+-- Note that these requests start now, unless their leases expired.
 -- ARGS: lease ids
 -- Returns 1 or 0 for each: whether it still held.
 -- needs: leases

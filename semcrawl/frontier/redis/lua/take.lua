@@ -1,16 +1,15 @@
 -- Lease the best links that can be taken now.
--- ARGS: limit, lease time (microseconds), worker, queues, ids of leases whose downloads are over,
--- and for a take that is told to all as an event: incarnation of the worker, number of events kept,
--- last event it read (or false); if hosts are to be left out: true for those that gave nothing yet,
--- pay-level domains (else false); last, of a shard: true, or the standing (see standing()) of the best link
--- that another shard has, and how many links that only came in after it may be taken; lists of queues, and
--- the poll time (microseconds).
--- Returns {id, queue, host, group, key, member, sum of 1 if its host is held and 2 if the link is to
--- find out whether its host answers again} for each; of a take that is
--- told {id of the event ('' if nothing was taken), these}; of a shard {that id, these, standing of
--- the next link that is not left out (or false), for each list of queues a view (see _ready.lua)}.
--- Leases nothing and returns false when there are events after the last that was read.
--- A link that is withheld (see _families.lua) is passed over, up to 1000 of them in one call.
+-- ARGS: limit, lease time (microseconds), worker, queues, ids of leases whose downloads are over. For
+-- a take that is published as an event: incarnation of the worker, number of events to keep, last
+-- event it read (or false). Hosts to skip: {whether untried ones, pay-level domains}, or false. For a
+-- shard: true, or the rank (see standing()) of the next shard's best link and how many links that
+-- differ from it only in number may be taken beyond it; lists of queues; poll time (microseconds).
+-- Returns {id, queue, host, group, key, member, sum of 1 if its host is held and 2 if the link is a
+-- probe} for each; for a published take {id of the event ('' if nothing was taken), these}; for a
+-- shard {that id, these, rank of the next link that is not skipped (or false), for each list of queues
+-- a view (see _ready.lua)}.
+-- Returns false, without a lease, if there are events after the last read one.
+-- Withholds links of barren families (see _families.lua), up to 1000 in one call.
 -- needs: ready, families, domains
 local limit, lease_time, worker, queues, over = ARGS[1], ARGS[2], ARGS[3], ARGS[4], ARGS[5]
 local incarnation, events_kept, read, left_out = ARGS[6], ARGS[7], ARGS[8], ARGS[9]
@@ -26,7 +25,7 @@ local function leave_out(host)
   return (left_out[1] and untried(host)) or in_domains(host, left_out[2])
 end
 
--- The best link that may be taken, as best() gives it.
+-- The best link that may be taken, in the form of best().
 local function next_link()
   local queue, host, group, score, place = best(queues, left_out and leave_out)
   if queue or shard or not left_out or #left_out[2] == 0 or others_wait(left_out[2]) then

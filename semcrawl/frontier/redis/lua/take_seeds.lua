@@ -1,4 +1,4 @@
--- Move seeds from a list to the pending ones; pending ones whose lease ran out go back first.
+-- Move seeds from a list to the pending ones; expired pending ones come first.
 -- KEYS[2]: the list (or set, or sorted set). ARGS: limit, lease time (microseconds), worker
 -- Returns the seeds.
 -- needs: seeds

@@ -1,7 +1,7 @@
--- Tell all workers which links one has taken from another shard.
--- ARGS: incarnation of the worker, number of events kept, last event it read, links {queue, host, group,
--- member}
--- Returns the event's id, and 1 if there are other events between the last that was read and this one.
+-- Publish links that a worker took from another shard.
+-- ARGS: incarnation of the worker, number of events to keep, last event it read, links {queue, host,
+-- group, member}
+-- Returns the event's id, and 1 if other events lie between the last read one and this one.
 local read = ARGS[3]
 local start = read == '-' and '-' or '(' .. read
 local between = #call('XRANGE', ROOT .. 'events', start, '+', 'COUNT', '1')

@@ -1,5 +1,5 @@
--- The request of an errand leaves now, unless its turn is over.
--- ARGS: host, errand, worker, how long it may be under way without a word (microseconds)
+-- Note that an errand's request starts now, unless its turn is void.
+-- ARGS: host, errand, worker, time after which a silent errand is void (microseconds)
 -- Returns whether its turn still held (1 or 0).
 -- needs: leases
 local host, errand, worker, patience = unpack(ARGS)

@@ -1,4 +1,4 @@
--- Let go of a name.
+-- Release a claim.
 -- ARGS: name, holder
 local key = ROOT .. 'claim:' .. ARGS[1]
 if call('GET', key) == ARGS[2] then call('DEL', key) end

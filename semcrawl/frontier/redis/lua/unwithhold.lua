@@ -1,4 +1,4 @@
--- Put links back in whose families are not barren any more, or are to be asked for all the same.
+-- Restore withheld links whose families or mirrors no longer count as barren.
 -- ARGS: limit
 -- Returns how many.
 -- needs: families, leases

@@ -1,4 +1,4 @@
--- Links of leases that had run out are finished after all: if they wait again, they need not.
+-- Remove finished links of expired leases if they wait again.
 -- ARGS: links {queue, host, group, digest}
 -- Returns how many were waiting.
 -- needs: order, seen

@@ -1,7 +1,7 @@
--- Withhold leased links whose path a mirror of their origin gave, or is being asked for, all but the
--- 1st, 2nd, 4th, 8th … of these; the others are noted as being asked for.
+-- Withhold leased links if a mirror of their origin gave their path or is being asked for it, except
+-- the 1st, 2nd, 4th, 8th … of them. Record the paths of the others as being asked for.
 -- ARGS: links {lease id, origin, path}
--- Returns the positions (from 0) of those that are withheld.
+-- Returns the positions (from 0) of the withheld links.
 -- needs: mirrors
 local withheld_at = {}
 for i, link in ipairs(ARGS[1]) do
@@ -22,7 +22,7 @@ for i, link in ipairs(ARGS[1]) do
       end
     end
     if (name or asked) and is_withheld(name or asked) then
-      -- nothing was sent: the host needs no rest
+      -- nothing was sent, so the host needs no delay
       if call('HGET', busy_key(record.host), id) == '0' then
         call('HDEL', busy_key(record.host), id)
         cool(record.host, NOW)

@@ -1,4 +1,4 @@
--- Names of the workers that hold leases, are on errands or have taken seeds.
+-- Names of the workers with leases, errands or pending seeds.
 -- needs: leases, seeds
 local names, list = {}, {}
 local function note(worker)
