@@ -12,6 +12,11 @@ Each carries one line fit for a user's eyes::
         └── ResultsGone           results that were written are not there any more
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class SemcrawlError(Exception):
     """Base of all errors of this package; ``str(error)`` is one line for the user."""
@@ -43,3 +48,12 @@ class StoreError(SemcrawlError):
 
 class ResultsGone(StoreError):  # noqa: N818 - a state of files
     """A file of the results was deleted, moved or replaced while a crawl wrote to it."""
+
+
+@contextmanager
+def os_errors_as(kind: type[SemcrawlError], what: str) -> Iterator[None]:
+    """Raise an ``OSError`` as ``kind``, in one line that begins with ``what``."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{what}: {error.strerror or error}") from None

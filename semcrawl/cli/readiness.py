@@ -17,7 +17,7 @@ from semcrawl.config.normalisation import url_normalisation
 from semcrawl.config.readoptions import read_options
 from semcrawl.crawl.crawllimits import Limits
 from semcrawl.download.topicfiles import fetch_topic_files
-from semcrawl.errors import UsageError
+from semcrawl.errors import UsageError, os_errors_as
 from semcrawl.exporters.feedchecks import why_unwritable
 from semcrawl.images.schema import IMAGES_DB, open_images
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
@@ -105,13 +105,11 @@ def check_folder(folder: Path) -> None:
     too, as they cannot be assigned to documents.
     """
     crawl_db_url(folder)  # refuses names that are not valid text
-    try:
+    with os_errors_as(UsageError, f"cannot write to {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".writable"
         probe.touch()
         probe.unlink(missing_ok=True)  # other workers may start at the same time
-    except OSError as error:
-        raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
     for path in (folder / name for name in _FILES):
         if reason := why_unwritable(path):
             raise UsageError(f"cannot write to {path}: {reason}")

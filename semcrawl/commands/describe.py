@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.cli.base import OfflineCommand
 from semcrawl.config.checks import checked_iri
-from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.errors import SemcrawlError, UsageError, os_errors_as
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.database import CRAWL_DB, connect, one_line, readable_db_url
 from semcrawl.metadata.description import PREFIXES, DescriptionOptions, describe
@@ -114,11 +114,9 @@ def _write(engine: Engine, opts: argparse.Namespace) -> None:
     if not opts.output:
         _serialize(triples, sys.stdout.buffer, syntax, prefixes)
         return
-    try:
-        with whole_file(Path(opts.output)) as file:
-            _serialize(triples, file, syntax, prefixes)
-    except OSError as error:
-        raise SemcrawlError(f"cannot write {opts.output}: {error.strerror}") from None
+    path = Path(opts.output)
+    with os_errors_as(SemcrawlError, f"cannot write {path}"), whole_file(path) as file:
+        _serialize(triples, file, syntax, prefixes)
 
 
 def _serialize(

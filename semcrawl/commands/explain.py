@@ -13,7 +13,7 @@ from semcrawl.cli.explainspiders import EndpointSpider, ExplainSpider, PageSpide
 from semcrawl.cli.harvestoptions import add_about_options, take_about_options
 from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.download.topicfiles import fetch_topic_files
-from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.errors import SemcrawlError, UsageError, os_errors_as
 from semcrawl.evaluation.explanation import (
     RULE_MEANINGS,
     RankedLink,
@@ -98,10 +98,8 @@ class Command(OneLineErrors):
         name = opts.relevance or settings.get("SEMCRAWL_RELEVANCE")
         strategy = load_strategy(name, settings)
         if opts.state:
-            try:
+            with os_errors_as(UsageError, f"cannot read {opts.state}"):
                 strategy.load_state(Path(opts.state).read_bytes())
-            except OSError as error:
-                raise UsageError(f"cannot read {opts.state}: {error.strerror}") from None
             if not strategy.dump_state():
                 raise UsageError(f"the strategy {name!r} has no use for --state")
         return strategy
@@ -130,10 +128,8 @@ class Command(OneLineErrors):
         base = normalise(opts.base or f"http://localhost/{path.name}")
         if base is None:
             raise UsageError(f"not an http or https URL: {opts.base!r}")
-        try:
+        with os_errors_as(UsageError, f"cannot read {source}"):
             return base, path.read_bytes(), None, [], []
-        except OSError as error:
-            raise UsageError(f"cannot read {source}: {error.strerror}") from None
 
     def _fetch(self, source: str) -> tuple[str, bytes, str | None, list[str], list[str]]:
         url = normalise(source)

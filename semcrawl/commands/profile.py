@@ -13,7 +13,7 @@ from semcrawl.cli.jobs import (
     refuse_several,
     remark,
 )
-from semcrawl.errors import SemcrawlError
+from semcrawl.errors import SemcrawlError, os_errors_as
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.rdf.shortnames import shorten
 from semcrawl.results.job import Job
@@ -57,11 +57,9 @@ class Command(JobCommand):
             print_json(profile.as_dict())
         elif opts.html:
             page = profile_page(profile, folder.resolve().name)
-            try:
-                with whole_file(Path(opts.html)) as file:
-                    file.write(page.encode())
-            except OSError as error:
-                raise SemcrawlError(f"cannot write {opts.html}: {error.strerror}") from None
+            path = Path(opts.html)
+            with os_errors_as(SemcrawlError, f"cannot write {path}"), whole_file(path) as file:
+                file.write(page.encode())
             print(opts.html)
         else:
             _show(profile, opts.top)

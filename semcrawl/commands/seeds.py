@@ -20,7 +20,7 @@ from semcrawl.cli.seedsources import (
 )
 from semcrawl.config.normalisation import url_normalisation
 from semcrawl.download.fetching import Fetcher
-from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.errors import SemcrawlError, UsageError, os_errors_as
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.sources.seedlists import Seed
 from semcrawl.spiders.seeds import seed_url
@@ -122,11 +122,9 @@ class Command(OfflineCommand):
         if not opts.output:
             _write(sys.stdout, title, seeds)
             return
-        try:
-            with whole_file(Path(opts.output)) as file:
-                file.write(_text(title, seeds).encode())
-        except OSError as error:
-            raise SemcrawlError(f"cannot write {opts.output}: {error.strerror}") from None
+        path = Path(opts.output)
+        with os_errors_as(SemcrawlError, f"cannot write {path}"), whole_file(path) as file:
+            file.write(_text(title, seeds).encode())
         print(f"{len(seeds):,} seeds in {opts.output}; next: semcrawl harvest @{opts.output}")
 
     def _found(

@@ -11,7 +11,7 @@ from typing import Any
 from scrapy.settings import BaseSettings, default_settings
 
 from semcrawl import settings as own_settings
-from semcrawl.errors import UsageError
+from semcrawl.errors import UsageError, os_errors_as
 
 #: settings with a fixed set of values
 _CHOICES = {
@@ -97,8 +97,5 @@ def check_log(settings: BaseSettings) -> None:
         names = "DEBUG, INFO, WARNING, ERROR, CRITICAL"
         raise UsageError(f"the log level must be one of {names}, not {level!r}")
     if file := settings.get("LOG_FILE"):
-        try:
-            with Path(file).open("ab"):
-                pass
-        except OSError as error:
-            raise UsageError(f"cannot write the log file {file}: {error.strerror}") from None
+        with os_errors_as(UsageError, f"cannot write the log file {file}"), Path(file).open("ab"):
+            pass

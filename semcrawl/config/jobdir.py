@@ -7,7 +7,7 @@ from pathlib import Path
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
-from semcrawl.errors import StoreError
+from semcrawl.errors import StoreError, os_errors_as
 
 
 def job_folder(settings: BaseSettings) -> Path:
@@ -16,10 +16,8 @@ def job_folder(settings: BaseSettings) -> Path:
     Makes it if it is missing. Raises ``StoreError``.
     """
     folder = job_path(settings)
-    try:
+    with os_errors_as(StoreError, f"cannot make the job folder {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot make the job folder {folder}: {error.strerror}") from None
     return folder
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from semcrawl.errors import UsageError
+from semcrawl.errors import UsageError, os_errors_as
 from semcrawl.web.charsets import text_of
 from semcrawl.web.urls import normalise
 
@@ -140,10 +140,8 @@ def _compiled(glob: str) -> re.Pattern[str]:
 
 def _read_file(name: str) -> list[str]:
     """Return the patterns in a file, one per line; ``#`` begins a comment."""
-    try:
+    with os_errors_as(UsageError, f"cannot read the patterns in {name}"):
         lines = text_of(Path(name).read_bytes()).splitlines()
-    except OSError as error:
-        raise UsageError(f"cannot read the patterns in {name}: {error.strerror}") from None
     return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
 
 

@@ -22,7 +22,7 @@ from scrapy.extensions.feedexport import S3FeedStorage
 from w3lib.url import file_uri_to_path
 
 from semcrawl.config.extras import install_hint
-from semcrawl.errors import StoreError
+from semcrawl.errors import StoreError, os_errors_as
 from semcrawl.machine.filelocks import lock
 from semcrawl.machine.wholefiles import is_special, umask
 
@@ -74,7 +74,7 @@ class AtomicFileStorage:
     def open(self, spider: Spider) -> IO[bytes]:
         """Open the temporary file. Raises ``StoreError``."""
         asked = self.path
-        try:
+        with os_errors_as(StoreError, f"cannot write {asked}"):
             self._special = is_special(self.path)
             if not self._special:
                 self.path = self.path.resolve()
@@ -87,8 +87,6 @@ class AtomicFileStorage:
             )
             if hasattr(os, "fchmod"):
                 os.fchmod(handle, 0o666 & ~umask())
-        except OSError as error:
-            raise StoreError(f"cannot write {asked}: {error.strerror}") from None
         self._part = Path(part)
         self._file = os.fdopen(handle, "wb")
         return self._file

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import BigInteger, Boolean, Double, Engine, Integer, select
 
 from semcrawl.config.extras import install_hint
-from semcrawl.errors import StoreError, UsageError
+from semcrawl.errors import StoreError, UsageError, os_errors_as
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.models import Document, Fetch
 
@@ -34,10 +34,8 @@ def write_parquet(engine: Engine, folder: Path) -> list[Path]:
     written = []
     for model in (Fetch, Document):
         path = folder / f"{model.__tablename__}.parquet"
-        try:
+        with os_errors_as(StoreError, f"cannot write {path}"):
             _write(engine, model.__table__, path)
-        except OSError as error:
-            raise StoreError(f"cannot write {path}: {error.strerror or error}") from None
         written.append(path)
     return written
 

@@ -12,7 +12,7 @@ from scrapy.statscollectors import StatsCollector
 
 from semcrawl.config.jobdir import job_folder, job_path, writes_at_once
 from semcrawl.crawl.lost import ItemNotWritten, end_crawl
-from semcrawl.errors import ResultsGone, StoreError
+from semcrawl.errors import ResultsGone, StoreError, os_errors_as
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import CRAWL_DB
 from semcrawl.metadata.history import Written
@@ -97,10 +97,8 @@ class QuadsFilePipeline:
             )
 
     def _open_file(self) -> QuadsFile:
-        try:
+        with os_errors_as(StoreError, f"cannot make {self._folder}"):
             self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"cannot make {self._folder}: {error.strerror}") from None
         return QuadsFile(self._folder, self.file_name, self.ledger_name, terms=self._terms)
 
     async def process_item(self, item: Any) -> Any:

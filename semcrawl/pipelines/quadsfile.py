@@ -21,7 +21,7 @@ from typing import IO, Any, TypeVar
 from sqlalchemy import Connection, delete, desc, func, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from semcrawl.errors import ResultsGone, StoreError
+from semcrawl.errors import ResultsGone, StoreError, os_errors_as
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.machine.filelocks import lock, unlock
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
@@ -84,12 +84,10 @@ class QuadsFile:
         self._next_revision = 1
         #: documents of the ledger whose lines are missing, as somebody cut or deleted the file
         self.missing = 0
-        try:
+        with os_errors_as(StoreError, f"cannot write {self.path}"):
             self._file = self._open()
             # locked by processes that write the file or need it unchanged
             self._lock: IO[bytes] = (folder / f".{name}.lock").open("ab")
-        except OSError as error:
-            raise StoreError(f"cannot write {self.path}: {error.strerror}") from None
         if fault := orphaned(folder, name, ledger):
             raise StoreError(fault)
         self._engine = connect(crawl_db_url(folder, ledger))

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, cast
 
 from sqlalchemy import Connection, Table, func, insert, select
 
-from semcrawl.errors import StoreError, UsageError
+from semcrawl.errors import StoreError, UsageError, os_errors_as
 from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.schema import IMAGES_DB
 from semcrawl.machine.wholefiles import umask
@@ -81,11 +81,9 @@ def merge_jobs(folders: Sequence[Path], out: Path, images: ImageOptions | None =
         raise UsageError("a folder is named twice")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} exists already: give a new folder")
-    try:
+    with os_errors_as(StoreError, f"cannot write {out}"):
         out.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=".semcrawl-merge-", dir=out.parent))
-    except OSError as error:
-        raise StoreError(f"cannot write {out}: {error.strerror}") from None
     try:
         merged = _merged(folders, part, images or ImageOptions())
         part.chmod(0o777 & ~umask())

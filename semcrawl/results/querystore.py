@@ -15,7 +15,7 @@ from typing import IO, cast
 
 from pyoxigraph import RdfFormat, Store
 
-from semcrawl.errors import StoreError
+from semcrawl.errors import StoreError, os_errors_as
 from semcrawl.machine.filelocks import lock
 from semcrawl.results.quadsource import QuadSource, Snapshot, Span, State
 
@@ -50,11 +50,9 @@ def held_store(
         with TemporaryDirectory(prefix="semcrawl-") as temporary:
             yield _up_to_date(Path(temporary), sources, progress)
         return
-    try:
+    with os_errors_as(StoreError, f"cannot write {cache}"):
         cache.mkdir(exist_ok=True)
         file = (cache / "lock").open("ab")
-    except OSError as error:
-        raise StoreError(f"cannot write {cache}: {error.strerror}") from None
     with file:
         lock(file)
         store = _up_to_date(cache, sources, progress)

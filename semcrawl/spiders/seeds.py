@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from semcrawl.errors import UsageError
+from semcrawl.errors import UsageError, os_errors_as
 from semcrawl.links import FoundBy, Link, Page
 from semcrawl.sources.endpointsteps import SEED_PREFIX, endpoint_of_seed
 from semcrawl.web.charsets import text_of
@@ -45,10 +45,8 @@ def read_priorities(text: str, options: Normalisation = DEFAULT_NORMALISATION) -
     seeds: dict[str, float] = {}
     if text.startswith("@"):
         path = Path(text[1:])
-        try:
+        with os_errors_as(UsageError, f"cannot read the seed file {path}"):
             lines = _read_lines(path)
-        except OSError as error:
-            raise UsageError(f"cannot read the seed file {path}: {error.strerror}") from None
         for number, line in enumerate(map(str.strip, lines), 1):
             if line and not line.startswith("#"):
                 url, _, rest = line.rpartition(" ")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from semcrawl.errors import UsageError
+from semcrawl.errors import UsageError, os_errors_as
 from semcrawl.topics.sourcefiles import Sample
 
 #: file in the job folder, with one JSON object per line
@@ -77,8 +77,6 @@ def write_marks(folder: Path, marked: Iterable[Marked]) -> None:
         for one in marked
     ]
     part = path.with_name(f"{MARKS_FILE}.part")
-    try:
+    with os_errors_as(UsageError, f"cannot write {path}"):
         part.write_text("".join(f"{line}\n" for line in lines), "utf-8")
         os.replace(part, path)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from semcrawl import settings as defaults
 from semcrawl.config.numbers import whole_number
-from semcrawl.errors import UsageError
+from semcrawl.errors import UsageError, os_errors_as
 
 #: name of the setting with the function that fetches URLs of topics; without it they are refused
 FETCH = "SEMCRAWL_ABOUT_FETCH"
@@ -25,10 +25,8 @@ def read_file(name: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
         if fetch is None:
             raise UsageError(f"{name} cannot be fetched here: save it, and name the file")
         return fetch(name)
-    try:
+    with os_errors_as(UsageError, f"cannot read {name}"):
         return Path(name).read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror or error}") from None
 
 
 @dataclass(frozen=True, slots=True)
