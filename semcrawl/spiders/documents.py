@@ -203,14 +203,7 @@ class BodyReader:
             if self.targets.html:
                 content = await self.reader.content(response.body, media)
                 items.append(topic_page_of(attempt, response, content, record, self.judge.about))
-        outcome = attempt.outcome(
-            *(Kind.HTML, response),
-            target=verdict.target,
-            duplicate=duplicate,
-            new_links=new,
-            relevance=verdict.relevance,
-            gain=verdict.gain,
-        )
+        outcome = verdict.outcome(attempt, Kind.HTML, response, new, duplicate=duplicate)
         self._learn(outcome, page)
         return [*items, record]
 
@@ -288,14 +281,7 @@ class BodyReader:
         if verdict.leads_on or is_seed(attempt):
             new = await self._follow(page, links)
         await self.leads.note_rdf(attempt, whole=whole, target=verdict.target)
-        outcome = attempt.outcome(
-            *(Kind.RDF, response),
-            target=verdict.target,
-            duplicate=duplicate,
-            new_links=new,
-            relevance=verdict.relevance,
-            gain=verdict.gain,
-        )
+        outcome = verdict.outcome(attempt, Kind.RDF, response, new, duplicate=duplicate)
         self._learn(outcome, page)
         items: list[Any] = [record]
         if images is not None:

@@ -206,13 +206,8 @@ class EndpointReader:
         verdict.note_in(record)
         if not verdict.kept:
             kept, record.outcome = False, FetchOutcome.OFF_TOPIC
-        outcome = attempt.outcome(
-            *(Kind.RDF if wanted else Kind.OTHER, response),
-            target=verdict.target,
-            relevance=verdict.relevance,
-            gain=verdict.gain,
-        )
-        self.session.learn(outcome, self.queue)
+        kind = Kind.RDF if wanted else Kind.OTHER
+        self.session.learn(verdict.outcome(attempt, kind, response), self.queue)
         await self._follow(attempt, step, following, record)
         if not kept:
             record.quads = 0

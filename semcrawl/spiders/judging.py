@@ -9,14 +9,17 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Self
 
+from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
+from semcrawl.crawl.attempt import Attempt
 from semcrawl.errors import FrontierUnavailable
 from semcrawl.frontier.contract import Statements
 from semcrawl.images.imagelinks import NearTextJudge, near_text_judge
 from semcrawl.items import FetchRecord
 from semcrawl.links import PageText
 from semcrawl.rdf import Reading
+from semcrawl.relevance import Outcome, Ranked
 from semcrawl.relevance.focus import Focus, grade, read_focus
 from semcrawl.topics import (
     TEXT,
@@ -56,6 +59,25 @@ class Verdict:
     def note_in(self, record: FetchRecord) -> None:
         """Write relevance and reasons into the document's record."""
         record.relevance, record.reasons = self.relevance, self.reasons
+
+    def outcome(
+        self,
+        attempt: Attempt,
+        kind: Kind,
+        response: Response,
+        new: tuple[Ranked, ...] = (),
+        *,
+        duplicate: bool = False,
+    ) -> Outcome:
+        """Return the outcome of a fetch whose document was judged so."""
+        return attempt.outcome(
+            *(kind, response),
+            target=self.target,
+            duplicate=duplicate,
+            new_links=new,
+            relevance=self.relevance,
+            gain=self.gain,
+        )
 
 
 class TopicJudge:

@@ -84,15 +84,8 @@ class OtherBodies:
             verdict.note_in(record)
             if not verdict.kept:
                 record.outcome, image = FetchOutcome.OFF_TOPIC, None
-        outcome = attempt.outcome(
-            Kind.OTHER,
-            response,
-            target=verdict.target,
-            duplicate=verdict.target and self.is_duplicate(attempt),
-            new_links=new,
-            relevance=verdict.relevance,
-            gain=verdict.gain,
-        )
+        duplicate = verdict.target and self.is_duplicate(attempt)
+        outcome = verdict.outcome(attempt, Kind.OTHER, response, new, duplicate=duplicate)
         self.session.learn(outcome, self.queue)
         kept = self.policy.robots_tags.keeps(self.policy.robots_rules(response))
         if (is_kept or is_file) and not kept:
