@@ -44,6 +44,13 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "semcrawl.middlewares.attempts.AttemptMiddleware": 950,
 }
 
+#: middlewares that count the same: ours is left out where a project orders Scrapy's
+_SAME_STATS = {
+    "semcrawl.middlewares.downloadstats.DownloadStats": (
+        "scrapy.downloadermiddlewares.stats.DownloaderStats"
+    )
+}
+
 #: ours is next to the engine, so it sees what all others let through. Scrapy's own only handle
 #: requests, which our callbacks never return. They are off, as each costs a generator per item
 SPIDER_MIDDLEWARES: dict[str, int | None] = {
@@ -227,7 +234,11 @@ def _add_components(settings: BaseSettings, name: str, components: dict[str, Any
     """Add the components that the project does not order itself."""
     current = dict(settings.getdict(name))
     placed = {_path(key) for key in current}
-    current.update((path, order) for path, order in components.items() if path not in placed)
+    current.update(
+        (path, order)
+        for path, order in components.items()
+        if path not in placed and _SAME_STATS.get(path) not in placed
+    )
     _settle(settings, name, current)
 
 

@@ -92,7 +92,7 @@ class HostHealth:
     async def answered(self, url: str, status: int, lease: Lease | None) -> list[WaitingLink]:
         """Note an answer; return the links that are set aside because of it."""
         host, server = self._intake.host_key(url), origin_of(url)
-        if await self._pause.end():
+        if self._pause.is_on and await self._pause.end():
             self._intake.wake()
         self._servers.pop(server, None)
         sign = self._counts.answered(host, server, status, self._clock())

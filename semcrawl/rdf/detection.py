@@ -222,6 +222,7 @@ _BOMS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_BOM_MARKS = tuple(mark for mark, _ in _BOMS)
 _XML_DECLARATION = re.compile(
     rb"""\A\s*<\?xml\b[^>]{0,200}?(\sencoding\s*=\s*["']([A-Za-z][\w.:-]*)["'])"""
 )
@@ -239,9 +240,9 @@ class Encoding:
 
 def find_encoding(body: bytes, content_type: str | None = None) -> Encoding:
     """Return the encoding of ``body``. Its first kilobytes suffice; all of it is safer."""
-    for mark, name in _BOMS:
-        if body.startswith(mark):
-            return Encoding(name, len(mark), "byte-order mark")
+    if body.startswith(_BOM_MARKS):
+        mark, name = next(bom for bom in _BOMS if body.startswith(bom[0]))
+        return Encoding(name, len(mark), "byte-order mark")
     if wide := wide_encoding(body):
         return Encoding(wide, 0, "zero bytes")
     declared = _XML_DECLARATION.match(body)

@@ -14,7 +14,7 @@ from scrapy.utils.log import SpiderLoggerAdapter
 
 from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.revisit import IMMUTABLE
-from semcrawl.crawl.attempt import Attempt, header
+from semcrawl.crawl.attempt import Attempt, header, header_values
 from semcrawl.crawl.leadmemory import PutIn
 from semcrawl.crawl.listgroups import PLACES, SOON, put_last
 from semcrawl.crawl.session import CrawlSession
@@ -130,7 +130,7 @@ class Leads:
         """Return the ``Link`` headers, if the crawl follows them."""
         if not self.options.signposts:
             return []
-        return [header_text(value) for value in response.headers.getlist(b"Link")]
+        return [header_text(value) for value in header_values(response, b"Link")]
 
     def note_immutable(self, attempt: Attempt, response: Response) -> None:
         """Note that a document never changes, as pages of event streams declare in a header."""
@@ -242,7 +242,7 @@ class Leads:
         asked_as_rdf = attempt.link_state.label is Label.R or self._queue == "rdf"
         if asked_as_rdf or not self.options.asks_as_rdf or is_as_rdf(attempt.link_url):
             return
-        varies = varies_by_type(map(header_text, response.headers.getlist(b"Vary")))
+        varies = varies_by_type(map(header_text, header_values(response, b"Vary")))
         if not varies and is_redirect(response):
             return
         url = attempt.url
@@ -297,5 +297,5 @@ class Leads:
 
 def _refreshes(response: Response) -> list[str]:
     """Return the targets of ``Refresh`` headers, written as ``Link`` headers."""
-    values = map(header_text, response.headers.getlist(b"Refresh"))
+    values = map(header_text, header_values(response, b"Refresh"))
     return [f"<{target}>" for target in map(refresh_target, values) if target]

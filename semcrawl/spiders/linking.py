@@ -10,7 +10,7 @@ from scrapy.http import Response
 
 from semcrawl.config.scope import Scope
 from semcrawl.config.urlpatterns import UrlPatterns
-from semcrawl.crawl.attempt import Attempt
+from semcrawl.crawl.attempt import Attempt, header_values
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier.contract import Reason
 from semcrawl.links import Link, Page, header_text
@@ -117,7 +117,7 @@ class LinkPolicy:
 
     def robots_rules(self, response: Response, *, page: bool = False) -> frozenset[str]:
         """Return the robots rules to obey for a response: of its headers and, for a page, tags."""
-        headers = [header_text(value) for value in response.headers.getlist(HEADER)]
+        headers = [header_text(value) for value in header_values(response, HEADER)]
         return self.robots_tags.said(headers, response.body if page else b"")
 
 

@@ -21,7 +21,7 @@ class WordSearch:
         self._words = words
         self._overlap = max(map(len, words)) - 1
         # (only this kind of match is found so fast)
-        self._automaton = BytesAhoCorasick(words, MatchKind.LeftmostFirst)
+        self._find = BytesAhoCorasick(words, MatchKind.LeftmostFirst).find_matches_as_indexes
 
     def matches(self, text: bytes) -> Iterator[tuple[bytes, int]]:
         """Yield the words in ``text`` and where they begin, some of them twice.
@@ -30,9 +30,11 @@ class WordSearch:
         """
         for start in range(0, len(text), _PIECE):
             piece = text[start : start + _PIECE + self._overlap]
-            for index, at, _ in self._automaton.find_matches_as_indexes(piece):
+            for index, at, _ in self._find(piece):
                 yield self._words[index], start + at
 
     def found_in(self, text: bytes) -> set[bytes]:
         """Return the words that are in ``text``."""
+        if len(text) <= _PIECE and not self._find(text):  # as most often
+            return set()
         return {word for word, _ in self.matches(text)}

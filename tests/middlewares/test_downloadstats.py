@@ -8,8 +8,10 @@ import pytest
 from scrapy.downloadermiddlewares.stats import DownloaderStats
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Request, Response
+from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
+from semcrawl.config.components import install
 from semcrawl.middlewares.downloadstats import DownloadStats
 
 REQUESTS = [
@@ -52,3 +54,14 @@ def test_scrapys_setting_switches_it_off() -> None:
     """As it does with Scrapy's own middleware."""
     with pytest.raises(NotConfigured):
         DownloadStats.from_crawler(get_crawler(settings_dict={"DOWNLOADER_STATS": False}))
+
+
+@pytest.mark.parametrize("order", [850, None])
+def test_a_project_that_orders_scrapys_own_keeps_it(order: int | None) -> None:
+    """Both together would count everything twice."""
+    scrapys = "scrapy.downloadermiddlewares.stats.DownloaderStats"
+    settings = Settings({"DOWNLOADER_MIDDLEWARES": {scrapys: order}}, "project")
+    install(settings)
+    placed = settings.getdict("DOWNLOADER_MIDDLEWARES")
+    assert placed[scrapys] == order
+    assert not any("downloadstats" in name for name in placed)
