@@ -108,15 +108,8 @@ def query_words(text: str, languages: Sequence[str]) -> list[QueryWord]:
     """Return the words of a query, each once; stop words only where it has no others."""
     plain = list(dict.fromkeys(words_of(text)))[:MAX_QUERY_WORDS]
     telling = [word for word in plain if not _is_stop_word(word, languages)]
-    return [
-        QueryWord(word, tuple(dict.fromkeys(_stems(word, languages)))) for word in telling or plain
-    ]
-
-
-def _stems(word: str, languages: Sequence[str]) -> Iterable[str]:
-    yield word
-    for language in languages:
-        yield from words_of(word, language)
+    stems = {word: [w for each in languages for w in words_of(word, each)] for word in plain}
+    return [QueryWord(w, tuple(dict.fromkeys([w, *stems[w]]))) for w in telling or plain]
 
 
 def _is_stop_word(word: str, languages: Sequence[str]) -> bool:

@@ -112,7 +112,8 @@ class DocumentHistory:
         key = url_key(record.url)
         known = self._known.get(key)
         # if a page has become an RDF document, the page's data are gone
-        is_gone = says_gone(record) or (self._pages and record.outcome is FetchOutcome.FETCHED_RDF)
+        is_gone = means_gone(record.outcome, record.status)
+        is_gone |= self._pages and record.outcome is FetchOutcome.FETCHED_RDF
         if (
             known is None
             or record.started_at <= known.last_seen_at
@@ -165,11 +166,6 @@ _LOOK_UP = select(
     Document.visits,
     Document.changes,
 ).where(Document.url_key.in_(bindparam("keys", expanding=True)))
-
-
-def says_gone(record: FetchRecord) -> bool:
-    """Whether the record of a re-visit means that the document is gone."""
-    return means_gone(record.outcome, record.status)
 
 
 def means_gone(outcome: str, status: int | None) -> bool:

@@ -24,11 +24,12 @@ def write_terms(connection: Connection, terms: Mapping[int, TermCounter]) -> Non
     uses: list[dict[str, Any]] = []
     rows: dict[int, dict[str, Any]] = {}
     for document, counter in terms.items():
-        for kind, iri, count in _terms_of(counter):
-            number = _number(kind, iri)
-            if number not in rows:
-                rows[number] = {"id": number, "kind": kind, "iri": storable(iri)}
-            uses.append({"document_id": document, "term_id": number, "count": count})
+        for kind, counts in ((CLASS, counter.classes), (PROPERTY, counter.properties)):
+            for iri, count in counts.items():
+                number = _number(kind, iri)
+                if number not in rows:
+                    rows[number] = {"id": number, "kind": kind, "iri": storable(iri)}
+                uses.append({"document_id": document, "term_id": number, "count": count})
     if not uses:
         return
     # sorted, so that workers that add the same terms do not deadlock
@@ -53,12 +54,6 @@ _FORGET = delete(TermUse).where(TermUse.document_id.in_(bindparam("ids", expandi
 _IDS = select(Document.url_key, Document.id).where(
     Document.url_key.in_(bindparam("keys", expanding=True))
 )
-
-
-def _terms_of(counter: TermCounter) -> Iterator[tuple[str, str, int]]:
-    for kind, counts in ((CLASS, counter.classes), (PROPERTY, counter.properties)):
-        for iri, count in counts.items():
-            yield kind, iri, count
 
 
 def _new_terms(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
