@@ -1,4 +1,4 @@
-"""A small web to try the crawler on: generated pages, and a server for them."""
+"""A small generated web to try the crawler on, and its server."""
 
 from semcrawl.demo.model import Resource, ResourceKind, Response
 from semcrawl.demo.server import DemoServer, serve

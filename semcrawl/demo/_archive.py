@@ -1,7 +1,7 @@
-"""archive: data that no link leads to, each announced in another way.
+"""archive: data that no link leads to, each announced in a different way.
 
-A sitemap, data in a page, a linkset, CKAN's catalogue, a VoID description, pages that are RDF too,
-a SPARQL endpoint.
+These are a sitemap, data in a page, a linkset, CKAN's catalogue, a VoID description, pages that are
+RDF too, and a SPARQL endpoint.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ GRAPHS = ("", f"{_ROOT}/logs/2023", f"{_ROOT}/logs/2024")
 
 
 def _graph_page(graph: str) -> str:
-    """Return the address by which the endpoint gives all of a graph."""
+    """Return the address of the query for a whole graph."""
     return Step(_SPARQL, Ask.WHOLE, graph).url
 
 
-#: documents and pages that no link leads to, by what does
+#: documents and pages that no link leads to, by how they are found
 ANNOUNCED: Mapping[FoundBy, frozenset[str]] = MappingProxyType(
     {
         FoundBy.SITEMAP: frozenset({f"{_ROOT}/annals/1898", f"{_ROOT}/annals/1898.ttl"}),
@@ -100,7 +100,7 @@ def build(prose: Prose, crawl_delay: float) -> Host:
 
 
 def _counts(host: Host, prose: Prose, path: str, *more: Statement) -> str:
-    """Add a document of counts, and what else it says; return its address."""
+    """Add a document of counts and further statements; return its address."""
     rows = list(more)
     for number, place in enumerate(PLACES[:5], 1):
         subject = host.url(f"{path}#{number}")
@@ -113,7 +113,7 @@ def _counts(host: Host, prose: Prose, path: str, *more: Statement) -> str:
 
 
 def _survey(host: Host, prose: Prose) -> None:
-    """Add a page whose data name a file, and nothing else does."""
+    """Add a page whose embedded data alone names a file."""
     address = _counts(host, prose, "/store?file=survey")
     data = {
         "@context": "https://schema.org/",
@@ -152,7 +152,7 @@ def _methods(host: Host, prose: Prose) -> None:
 
 
 def _portal(host: Host, prose: Prose) -> None:
-    """Add a portal that shows that it is CKAN, with two pages of DCAT, and its interface."""
+    """Add a CKAN portal with two pages of DCAT and CKAN's API."""
     sign = '<meta name="generator" content="ckan 2.10.4">\n'
     root = f'<p data-site-root="{PORTAL}">Search our data sets.</p>'
     host.html(PORTAL, "Portal", root, head=sign)
@@ -164,7 +164,7 @@ def _portal(host: Host, prose: Prose) -> None:
             (dataset, "rdf:type", "dcat:Dataset"),
             (dataset, "dcterms:title", prose.title()),
             (dataset, "dcat:distribution", f"_:d{number}"),
-            # (a text, as catalogues often write it)
+            # a literal, as in many catalogues
             (f"_:d{number}", "dcat:downloadURL", ox.Literal(address, datatype=iri(_ANY_URI))),
             (f"_:d{number}", "dcat:mediaType", _TURTLE),
         ]
@@ -184,7 +184,7 @@ def _portal(host: Host, prose: Prose) -> None:
 
 
 def _counters(host: Host, prose: Prose) -> None:
-    """Add people, each a page and RDF at one address."""
+    """Add people, each as a page and as RDF at one address."""
     host.html(
         "/counters/", "Who counts", listing(link(f"/counters/{n}", n.title()) for n in COUNTERS)
     )
@@ -212,7 +212,7 @@ def _counters(host: Host, prose: Prose) -> None:
 
 
 def _void(host: Host, prose: Prose) -> None:
-    """Add a description of the host, where such descriptions are looked for."""
+    """Add a VoID description of the host at its well-known address."""
     dump = _counts(host, prose, "/store?file=everything")
     web = host.url("/.well-known/void#web")
     host.rdf(
@@ -223,7 +223,7 @@ def _void(host: Host, prose: Prose) -> None:
 
 
 def _annals(host: Host, prose: Prose) -> None:
-    """Add a page that the sitemap alone lists, with a document."""
+    """Add a page that only the sitemap lists, with a document."""
     data = _counts(host, prose, "/annals/1898.ttl")
     content = paragraphs([prose.paragraph()]) + link(data, "Counts of 1898")
     address = host.html("/annals/1898", "Annals of 1898", content)
@@ -257,7 +257,7 @@ def _endpoint(host: Host, prose: Prose) -> None:
 
 
 def _log(name: str, prose: Prose) -> list[Statement]:
-    """Make a graph whose entries have no names."""
+    """Return the statements of a graph whose entries are blank nodes."""
     log = f"{name or _SPARQL}#log"
     rows: list[Statement] = [(log, "rdf:type", "sfs:Log"), (log, "rdfs:label", prose.title())]
     for place in PLACES[:4]:

@@ -1,4 +1,4 @@
-"""data: a catalogue in DCAT, with dumps in several syntaxes, compressed or not."""
+"""data: a DCAT catalogue with dumps in several syntaxes, compressed or not."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _dataset(host: Host, prose: Prose, number: int, name: str, title: str) -> No
 def _dump(
     host: Host, number: int, name: str
 ) -> tuple[str, str, Callable[[list[Statement]], object]]:
-    """Return a dump's path, the text that links to it, and what adds it to the host."""
+    """Return a dump's path, its link text, and the function that adds it to the host."""
     graph = host.url(f"/graphs/{name}")
     match number % 6:
         case 0:
@@ -126,7 +126,7 @@ def _dump(
 def _sightings(host: Host, prose: Prose, name: str, count: int) -> list[Statement]:
     rows: list[Statement] = []
     for number in range(1, count + 1):
-        # fragments: one document describes them all
+        # with fragments, so that one document describes them all
         sighting = host.url(f"/datasets/{name}/#sighting-{number}")
         rows += [
             (sighting, "rdf:type", "sfs:Sighting"),

@@ -1,4 +1,4 @@
-"""vocab: a vocabulary whose terms are redirected with 303 and whose whole is negotiated."""
+"""vocab: a vocabulary whose terms redirect with 303 and whose whole is negotiated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hosts beyond the society's own domain: a friendly site, and a redirector of identifiers."""
+"""Hosts outside of the society's domain: a related site, and a redirector of identifiers."""
 
 from __future__ import annotations
 

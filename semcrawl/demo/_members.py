@@ -1,4 +1,4 @@
-"""members: a directory of people, each with a FOAF file in one of the forms found in the wild."""
+"""members: a directory of people, whose FOAF files have the forms found on the Web."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from semcrawl.demo.prose import Prose, slug
 
 HOST = "members.demo.example"
 MEMBERS = 48
-#: members whose pages are in no list: only their friends' FOAF files lead to theirs
+#: members that no page lists: only their friends' FOAF files lead to theirs
 UNLISTED = 6
 PER_PAGE = 12
 
@@ -24,7 +24,7 @@ class _Form:
     file: str
     syntax: RdfFormat
     content_type: str
-    #: HTML that leads there: in the head (``True``) or as an anchor of this text
+    #: text of the anchor that leads there; empty: a ``link`` in the head does
     anchor: str
 
 
@@ -90,7 +90,7 @@ def _foaf(
         (me, "sfs:livesNear", "_:home"),
         ("_:home", "rdfs:label", prose.place()),
     ]
-    # every unlisted member is the friend of one listed member for certain
+    # every unlisted member is the friend of at least one listed member
     first_unlisted = MEMBERS - UNLISTED
     if number < UNLISTED:
         friends = [*friends, names[first_unlisted + number]]

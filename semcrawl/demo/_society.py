@@ -1,6 +1,6 @@
-"""www: the society's front door, with what old sites carry around.
+"""www: the society's main site, with the remains of old sites.
 
-Frames, an image map, tag soup, redirect chains, dead links, a closed part.
+It has frames, an image map, tag soup, redirect chains, dead links and a forbidden part.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _places(host: Host, prose: Prose) -> None:
 
 
 def _old_site(host: Host) -> None:
-    """Add a chain of redirects to a frame set, a page that refreshes, and tag soup."""
+    """Add a chain of redirects to a frame set, a refreshing page, and tag soup."""
     host.redirect("/old", "/old/", 301)
     host.redirect("/old/", "/home.asp?lang=en", 302)
     host.redirect("/home.asp?lang=en", "/archive/", 307)
@@ -201,7 +201,7 @@ def _old_site(host: Host) -> None:
 
 
 def _files(host: Host, prose: Prose) -> None:
-    """Add other files, dead links, and addresses that robots.txt closes."""
+    """Add other files, dead links, and addresses that robots.txt forbids."""
     host.body("/style.css", ResourceKind.OTHER, b"body { font-family: serif }\n", "text/css")
     host.body("/map.png", ResourceKind.OTHER, _PNG, "image/png")
     host.body("/downloads/logo.png", ResourceKind.OTHER, _PNG, "image/png")

@@ -1,4 +1,4 @@
-"""A SPARQL endpoint over a few triples: each query is evaluated."""
+"""A SPARQL endpoint over a few triples."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _ROWS, _TRIPLES = ox.QueryResultsFormat.JSON, ox.RdfFormat.N_TRIPLES
 
 
 class Endpoint:
-    """Answers queries by what some graphs hold."""
+    """Evaluates queries on a few graphs."""
 
     def __init__(self, graphs: Mapping[str, Sequence[ox.Triple]]) -> None:
-        """Hold ``graphs`` by their names; the one without a name is the default graph."""
+        """Load ``graphs`` by name; an empty name is the default graph."""
         self._store = ox.Store()
         for name, rows in graphs.items():
             graph = ox.NamedNode(name) if name else ox.DefaultGraph()
             self._store.extend(ox.Quad(r.subject, r.predicate, r.object, graph) for r in rows)
 
     def answer(self, parameters: str) -> Response | None:
-        """Answer the query among the parameters of an address; ``None`` where there is none."""
+        """Answer the query in an address's parameters; ``None`` if there is none."""
         query = parse_qs(parameters).get("query", [""])[0]
         if not query:
             return None

@@ -1,4 +1,4 @@
-"""The page template of the demonstration web, and small pieces of HTML."""
+"""Makes pages of the demonstration web from a template, and small pieces of HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The material of the demonstration web: responses, resources, and one host's worth of them."""
+"""The model of the demonstration web: responses, resources, hosts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyoxigraph as ox
 
 from semcrawl.demo.markup import page
 
-#: Prefixes that the demonstration web's RDF is written with.
+#: Prefixes in the demonstration web's RDF.
 PREFIXES: Mapping[str, str] = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
     "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
@@ -39,29 +39,28 @@ class Response:
         return next((v for k, v in self.headers if k.lower() == name.lower()), "")
 
 
-#: Answers the query part of an address; ``None``: it asks nothing.
+#: Answers the query part of an address; ``None`` for no query.
 Answerer = Callable[[str], Response | None]
 
 
 class ResourceKind(StrEnum):
-    """The role of a URL of the demonstration web for a crawler."""
+    """What a URL of the demonstration web is for a crawler."""
 
     HTML = "html"
     RDF = "rdf"
     OTHER = "other"  #: neither HTML nor RDF
     REDIRECT = "redirect"
-    DEAD = "missing"  #: linked, but answers with an error
+    DEAD = "missing"  #: linked, but answered with an error
     DISALLOWED = "disallowed"  #: robots.txt forbids it
     ROBOTS = "robots"
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One URL: its kind, and one response per media type it is offered in.
+    """One URL: its kind, and one response per media type.
 
-    ``quads`` counts the statements of an RDF document, without repetitions; of a page, those of its
-    other form.
-    ``embedded`` counts those of the data inside an HTML page.
+    ``quads`` is the number of distinct statements of an RDF document, or of a page's RDF form;
+    ``embedded`` is that of the data inside an HTML page.
     """
 
     url: str
@@ -83,10 +82,10 @@ Statement = tuple[str, str, str | int | ox.NamedNode | ox.Literal]
 
 
 def triples(statements: Iterable[Statement]) -> list[ox.Triple]:
-    """Make triples of (subject, predicate, object) rows.
+    """Make triples from (subject, predicate, object) rows.
 
-    Subjects and predicates are IRIs, prefixed names or ``_:label``. Strings among the objects are
-    literals unless they start with ``http://``, ``_:`` or are prefixed names of a known prefix.
+    Subjects and predicates are IRIs, prefixed names or ``_:label``. Strings as objects are literals
+    unless they begin with ``http://`` or ``_:``, or are prefixed names with a known prefix.
     """
     result: dict[ox.Triple, None] = {}
     for subject, predicate, value in statements:
@@ -113,7 +112,7 @@ def _object(
 
 
 def serialise(data: Sequence[ox.Triple], syntax: ox.RdfFormat, graph: str = "") -> bytes:
-    """Write triples in a syntax, with this module's prefixes where it has any."""
+    """Write triples in a syntax, with this module's prefixes."""
     rows: list[ox.Triple] | list[ox.Quad] = list(data)
     if graph:
         name = ox.NamedNode(graph)
@@ -127,7 +126,7 @@ def serialise(data: Sequence[ox.Triple], syntax: ox.RdfFormat, graph: str = "") 
 
 
 class Host:
-    """Collects the resources of one host name; paths are absolute on it, query included."""
+    """Collects the resources of one host, by absolute paths with queries."""
 
     def __init__(
         self,
@@ -138,12 +137,12 @@ class Host:
         disallow: Sequence[str] = (),
         sitemaps: Sequence[str] = (),
     ):
-        """``site`` is shown in every page's title; ``crawl_delay`` is in seconds."""
+        """Begin a host; ``site`` is in every page's title, ``crawl_delay`` in seconds."""
         self.name = name
         self.site = site
         self._disallow = tuple(disallow)
         self._resources: dict[str, Resource] = {}
-        #: what answers queries, by the address without its query
+        #: address without its query → what answers queries there
         self.answerers: dict[str, Answerer] = {}
         rules = [f"Disallow: {path}" for path in disallow] or ["Disallow:"]
         named = [f"Sitemap: {sitemap}" for sitemap in sitemaps]
@@ -151,7 +150,7 @@ class Host:
         self.body("/robots.txt", ResourceKind.ROBOTS, text.encode(), "text/plain; charset=utf-8")
 
     def __iter__(self) -> Iterator[Resource]:
-        """Iterate over the resources in the order in which they were added."""
+        """Iterate over the resources in order of addition."""
         return iter(self._resources.values())
 
     def url(self, path: str) -> str:
@@ -166,7 +165,7 @@ class Host:
         quads: int = 0,
         embedded: int = 0,
     ) -> str:
-        """Add a resource and return its URL; a URL has one meaning only."""
+        """Add a resource and return its URL. A URL may be added only once."""
         url = self.url(path)
         if url in self._resources:
             raise ValueError(f"two resources at {url}")
@@ -221,9 +220,9 @@ class Host:
         compress: bool = False,
         graph: str = "",
     ) -> str:
-        """Add an RDF document, under another content type than its own if one is given.
+        """Add an RDF document, with the syntax's content type by default.
 
-        ``graph`` names the graph that the statements are in (TriG and N-Quads only).
+        ``graph`` is the graph name (TriG and N-Quads only).
         """
         data = triples(statements)
         body = serialise(data, syntax, graph)
@@ -239,7 +238,7 @@ class Host:
         return self.put(path, ResourceKind.REDIRECT, ("", response))
 
     def negotiated_redirect(self, path: str, *targets: tuple[str, str]) -> str:
-        """Add a 303 redirect that goes by the request's Accept; targets are (media type, URL)."""
+        """Add a 303 redirect that depends on Accept; targets are (media type, URL)."""
         variants = [
             (media_type, Response(303, (("Location", target), ("Vary", "Accept"))))
             for media_type, target in targets
@@ -247,7 +246,7 @@ class Host:
         return self.put(path, ResourceKind.REDIRECT, *variants)
 
     def dead(self, path: str, status: int = 404) -> str:
-        """Add a URL that pages link to and that answers with an error."""
+        """Add a URL that answers with an error."""
         body = page(self.site, f"Error {status}", "<p>There is no such page.</p>").encode()
         response = Response(status, (("Content-Type", "text/html; charset=utf-8"),), body)
         return self.put(path, ResourceKind.DEAD, ("", response))

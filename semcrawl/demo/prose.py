@@ -89,7 +89,7 @@ class Prose:
         return self._fill(f"{opener}, {middle}.")
 
     def paragraph(self, sentences: int = 3) -> str:
-        """Return a paragraph of that many sentences and a closing one."""
+        """Return a paragraph of ``sentences`` sentences and a closing one."""
         body = [self.sentence() for _ in range(sentences)]
         return " ".join([*body, self._fill(self._random.choice(_CLOSERS))])
 

@@ -1,7 +1,7 @@
 """Serves the demonstration web on loopback: an HTTP/1.1 server that is also a proxy for its hosts.
 
-Requests may carry the absolute form of the target (as to a proxy) or a Host header. Every request
-is logged as one line of JSON when its answer has ended.
+Requests have the absolute form of the target, as to a proxy, or a Host header. Every request is
+logged as one line of JSON when its answer ends.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from semcrawl.machine.loopback import LoopbackServer
 
 
 class DemoServer(LoopbackServer):
-    """Serves a web on 127.0.0.1 as a context manager; ``port`` 0 takes a free one.
+    """Serves a web on 127.0.0.1 as a context manager; ``port`` 0 means a free one.
 
-    ``handlers`` answer for whole hosts in their own way. Raises ``OSError`` when the port is taken
-    or the log cannot be written.
+    ``handlers`` answer all requests to their hosts. Raises ``OSError`` if the port is taken or the
+    log cannot be written.
     """
 
     def __init__(
@@ -47,15 +47,15 @@ class DemoServer(LoopbackServer):
     proxy_url = LoopbackServer.address
 
     def wait_until_answered(self, count: int, timeout: float) -> bool:
-        """Wait from another thread until ``count`` requests have ended, ``timeout`` s at most.
+        """Wait in another thread until ``count`` requests have ended, at most ``timeout`` seconds.
 
-        Return whether they have.
+        Returns whether they have.
         """
         with self._progress:
             return self._progress.wait_for(lambda: self._answered >= count, timeout)
 
     async def start(self) -> None:
-        """Begin to listen; raises ``OSError`` when the port is taken or the log unwritable."""
+        """Begin to listen. Raises ``OSError`` if the port is taken or the log is unwritable."""
         if self._log_path is not None:
             self._log = self._log_path.open("a", encoding="utf-8", buffering=1)
         await super().start()
@@ -130,5 +130,5 @@ class DemoServer(LoopbackServer):
         return resource.kind.value if resource else "missing"
 
 
-#: serves a web from a thread for as long as its context lasts
+#: serves a web from a thread within a context
 serve = DemoServer

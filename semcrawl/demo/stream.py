@@ -1,4 +1,4 @@
-"""The two ends of a handler of the demonstration server: a request, and a counted stream."""
+"""The arguments of a handler of the demonstration server: a request and a counted stream."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Request:
 
 
 class Stream:
-    """Writes one answer and keeps account of it for the log."""
+    """Writes one answer and counts it for the log."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
         self.status = 0  #: of the answer; 0 until its head is written
-        self.sent = 0  #: bytes of the body handed to the network
+        self.sent = 0  #: bytes of the body sent
         self.closing = False  #: whether the connection must end with this answer
 
     async def head(self, status: int, headers: Sequence[tuple[str, str]]) -> None:
-        """Write the status line and the headers as they are."""
+        """Write the status line and the headers unchanged."""
         self.status = status
         try:
             phrase = HTTPStatus(status).phrase
@@ -41,7 +41,7 @@ class Stream:
         await self._writer.drain()
 
     async def body(self, data: bytes) -> None:
-        """Write a piece of the body and wait until the network has room again."""
+        """Write a piece of the body and wait until the buffer has room again."""
         self._writer.write(data)
         await self._writer.drain()
         self.sent += len(data)
@@ -68,5 +68,5 @@ class Stream:
         self._writer.transport.abort()
 
 
-#: Answers a request in its own way.
+#: Answers a request.
 Handler = Callable[[Request, Stream], Awaitable[None]]

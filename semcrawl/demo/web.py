@@ -1,4 +1,4 @@
-"""The demonstration web: its hosts, its answers to requests, and the documents in it."""
+"""The demonstration web: hosts, answers to requests, and the list of its documents."""
 
 from __future__ import annotations
 
@@ -22,48 +22,48 @@ _BUILDERS: tuple[Callable[[Prose, float], Host], ...] = (
     _archive.build,
 )
 
-#: Foreign hosts that pages or RDF may mention; none of them is served.
+#: Answer for hosts outside of the demonstration web.
 _NOT_HERE = b"Not in the demonstration web. It is reached with http_proxy set to this server.\n"
 _ELSEWHERE_ROBOTS = b"User-agent: *\nDisallow: /\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The finds of a crawler that misses nothing and follows every rule, from the start page.
+    """What a perfect, polite crawler finds from the start page.
 
-    URLs are final ones. Scope: the start page's pay-level domain, RDF elsewhere, and
-    persistent-identifier redirectors.
+    URLs are final. The scope is the start page's pay-level domain, RDF elsewhere, and redirectors
+    of persistent identifiers.
     """
 
-    #: RDF documents and their numbers of quads; pages that are RDF too by the name of that form
+    #: numbers of quads of RDF documents, and of pages that are RDF too by the URL of that form
     documents: Mapping[str, int]
-    #: those of them, and pages, that no link leads to, by what does
+    #: documents and pages that no link leads to, by how they are found
     announced: Mapping[FoundBy, frozenset[str]]
     #: HTML pages
     pages: frozenset[str]
-    #: HTML pages with embedded data and its numbers of quads
+    #: numbers of quads embedded in HTML pages
     embedded: Mapping[str, int]
-    #: redirects, by their own URL
+    #: URLs that redirect
     redirects: frozenset[str]
-    #: linked URLs that answer with an error, and its status
+    #: statuses of linked URLs that answer with an error
     dead: Mapping[str, int]
     #: linked URLs that robots.txt forbids
     disallowed: frozenset[str]
     #: URLs that are neither HTML nor RDF
     other: frozenset[str]
-    #: HTML pages beyond the scope
+    #: HTML pages out of scope
     outside: frozenset[str]
 
     @property
     def quads(self) -> int:
-        """Quads of all documents together."""
+        """Number of quads of all documents."""
         return sum(self.documents.values())
 
 
 class DemoWeb:
-    """Some 300 pages on eight hosts, generated from ``seed``; the same seed, the same bytes.
+    """Some 300 pages on eight hosts. The same ``seed`` gives the same bytes.
 
-    ``crawl_delay`` (seconds) is what each host's robots.txt asks for.
+    ``crawl_delay`` is that of each host's robots.txt, in seconds.
     """
 
     #: where a crawl begins
@@ -89,7 +89,7 @@ class DemoWeb:
     def answer(self, host: str, path: str, headers: Mapping[str, str]) -> Response:
         """Answer a request; header names are lower-case.
 
-        A host that is not of this web has a robots.txt that closes it, and nothing else.
+        Hosts outside of this web have only a robots.txt, which forbids everything.
         """
         bare, _, query = path.partition("?")
         answerer = self._answerers.get(f"http://{host.lower()}{bare}")
@@ -103,7 +103,7 @@ class DemoWeb:
         return Response(404, (("Content-Type", "text/plain"),), _NOT_HERE)
 
     def manifest(self) -> Manifest:
-        """Tell what there is to find from :attr:`start`."""
+        """Return what there is to find from :attr:`start`."""
 
         def urls(kind: ResourceKind) -> Iterator[Resource]:
             return (resource for resource in self if resource.kind is kind)
@@ -132,9 +132,9 @@ def demo_web(seed: int = 1, *, crawl_delay: float = 0.1) -> DemoWeb:
 
 
 def negotiate(variants: tuple[tuple[str, Response], ...], accept: str) -> Response:
-    """Choose the variant whose media type the Accept header likes best; ties: the first.
+    """Return the variant whose media type the Accept header prefers, the first of equals.
 
-    When none is liked the first one is the answer, as most servers do.
+    If none is accepted, it returns the first, as most servers do.
     """
     wishes = list(_wishes(accept))
 
@@ -160,7 +160,7 @@ def _wishes(accept: str) -> Iterator[tuple[str, float]]:
 
 
 def _specificity(pattern: str, media_type: str) -> int:
-    """Return how closely an Accept pattern fits: 2 exact, 1 ``type/*``, 0 ``*/*``, -1 not."""
+    """Return how specific a match is: 2 exact, 1 ``type/*``, 0 ``*/*``, -1 none."""
     if pattern == media_type:
         return 2
     if pattern.endswith("/*") and media_type.startswith(pattern[:-1]):

@@ -1,4 +1,4 @@
-"""Images of the web: where they stand, the texts near them, how they are kept and told apart.
+"""Finds images in pages and the texts near them, decodes, compares and stores them.
 
 Nothing here needs Scrapy, a frontier or an HTTP client. Databases are opened by SQLAlchemy.
 """

@@ -1,7 +1,7 @@
-"""Outcomes of the addresses of images: which image each leads to, and by which address.
+"""Writes the addresses of images: their outcomes, and the images that they lead to.
 
-An image that was redirected has a row for the address that pages name, for those on the way and for
-the one that answered. They change together, whichever of them is asked for later.
+A redirected image has rows for the address in pages, for those on the way and for the one that
+answered. They change together, no matter which one is requested later.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ class AddressWriting:
     def __init__(
         self, connection: Connection, folder: Path, looks: LookIndex, counts: ImageCounts
     ) -> None:
-        """Write thumbnails to ``folder``; ``looks`` are those of the images that are there."""
+        """Write thumbnails to ``folder``; ``looks`` indexes the known images."""
         self._do = connection.execute
         self._folder = folder
         self._looks = looks
         self._counts = counts
-        #: the newest image that it makes
+        #: number of the newest image
         self.newest = 0
-        #: SHA-256 of images that it forgets: their thumbnails go once that is committed
+        #: SHA-256 of forgotten images, whose thumbnails are removed after the commit
         self.forgotten: set[str] = set()
 
     def put(self, item: FetchedImage) -> ImageOutcome:
-        """Write an image that was fetched; return what became of it."""
+        """Write a fetched image; return its outcome."""
         decoded = item.decoded
         final = item.final_url or item.url
         named = dict.fromkeys((item.url, *item.via, final))
@@ -63,7 +63,7 @@ class AddressWriting:
         return self._put(named, before, values, outcome)
 
     def put_redirect(self, item: RedirectedImage) -> ImageOutcome:
-        """Write an address that leads to one which is, or will be, asked for by itself."""
+        """Write an address that redirects to one which is, or will be, requested separately."""
         named = [url for url in dict.fromkeys((item.url, *item.via)) if url != item.final_url]
         there = self._do(select(ADDRESS).where(ADDRESS.c.id == key_of(item.final_url))).first()
         before = self._led_by(named)
@@ -88,7 +88,7 @@ class AddressWriting:
             }
             for url in named
         ]
-        # (an image that one of them led to is there until the other answers)
+        # an image that one of them led to stays until the target answers
         put = insert(ADDRESS)
         put = put.on_conflict_do_update(["id"], set_={"final_url": put.excluded.final_url})
         self._do(put, rows)
@@ -97,7 +97,7 @@ class AddressWriting:
         return ImageOutcome.REDIRECTED
 
     def _led_by(self, named: Iterable[str]) -> list[Row[Any]]:
-        """Return the rows of addresses, and of those that led to one of them."""
+        """Return the rows of addresses, and of those that redirect to one of them."""
         urls = list(named)
         mine = ADDRESS.c.id.in_([key_of(url) for url in urls]) | ADDRESS.c.final_url.in_(urls)
         columns = (ADDRESS.c.id, ADDRESS.c.url, ADDRESS.c.image_id, ADDRESS.c.sha256)
@@ -111,10 +111,10 @@ class AddressWriting:
         values: dict[str, Any],
         outcome: ImageOutcome,
     ) -> ImageOutcome:
-        """Write the same of all addresses; return the outcome of the first that is named."""
+        """Write the same values for all addresses; return the outcome of the first."""
         image = values["image_id"]
         if outcome in MAY_PASS and any(row.image_id for row in before):
-            return outcome  # what was there stays, as when nothing answers
+            return outcome  # the former image stays, as without an answer
         was = {row.url: row for row in before}
         first = next((row.url for row in before if row.outcome == ImageOutcome.KEPT), None)
         rows = []
@@ -124,7 +124,7 @@ class AddressWriting:
             if own is ImageOutcome.KEPT and url != first:
                 own = ImageOutcome.COPY
             if (row := was.get(url)) and row.image_id and row.sha256 == values["sha256"]:
-                own = ImageOutcome(row.outcome)  # it is written again
+                own = ImageOutcome(row.outcome)  # unchanged
             rows.append({**values, "id": key_of(url), "url": url, "outcome": str(own)})
         put = insert(ADDRESS)
         new = {name: put.excluded[name] for name in ("outcome", *values)}
@@ -138,7 +138,7 @@ class AddressWriting:
         return ImageOutcome(rows[0]["outcome"])
 
     def _fill_places(self, addresses: Iterable[int], image: int | None, outcome: str) -> None:
-        """Give the places of addresses their image, or remove them where there is none."""
+        """Set the image of the addresses' places, or remove the places if there is none."""
         here = PLACE.c.address_id.in_(addresses)
         pages = self._do(select(PLACE.c.page_id).where(here)).scalars()
         self._counts.pages.update(pages)
@@ -150,7 +150,7 @@ class AddressWriting:
             self._do(delete(PLACE).where(here))
 
     def _image_of(self, item: FetchedImage) -> tuple[int, ImageOutcome]:
-        """Return the image that a body is or is a copy of; a new one if it is like none."""
+        """Return the image of which a body is a copy, or a new one."""
         decoded = item.decoded
         same = select(ADDRESS.c.image_id).where(
             ADDRESS.c.sha256 == item.content_hash, ADDRESS.c.image_id.is_not(None)
@@ -187,7 +187,7 @@ class AddressWriting:
         return number, ImageOutcome.KEPT
 
     def _leave(self, image: int) -> None:
-        """Forget an image that no address leads to any more: its content has changed."""
+        """Forget an image to which no address leads any more."""
         addresses = select(func.count()).where(ADDRESS.c.image_id == image)
         if not self._do(addresses).scalar():
             gone = delete(IMAGE).where(IMAGE.c.id == image).returning(IMAGE.c.sha256)
@@ -197,10 +197,10 @@ class AddressWriting:
 
 
 class ImageCounts:
-    """The images that a transaction has to count again; logos are known by their counts."""
+    """Recounts the images and pages of a transaction, and drops logos by their counts."""
 
     def __init__(self, connection: Connection, max_pages: int) -> None:
-        """Drop images that are on more than ``max_pages`` pages; 0: none."""
+        """Drop images on more than ``max_pages`` pages; 0: none."""
         self._do = connection.execute
         self._max_pages = max_pages
         #: images and pages whose counts may have changed
@@ -233,7 +233,7 @@ class ImageCounts:
                 self._drop(image)
 
     def _drop(self, image: int) -> None:
-        """Keep of a logo that it is one, and where; its texts go."""
+        """Mark an image as a logo; its places stay, its texts are removed."""
         self._do(update(IMAGE).where(IMAGE.c.id == image).values(dropped=True))
         outcome = str(ImageOutcome.ON_MANY_PAGES)
         self._do(update(ADDRESS).where(ADDRESS.c.image_id == image).values(outcome=outcome))
@@ -241,7 +241,7 @@ class ImageCounts:
         self._do(delete(TEXT).where(TEXT.c.place_id.in_(places)))
 
     def _count_images(self) -> None:
-        """Count the images of pages that are kept."""
+        """Count the kept images of pages."""
         kept = (
             select(func.count(distinct(PLACE.c.address_id)))
             .where(PLACE.c.page_id == VISIT.c.page_id, PLACE.c.image_id.is_not(None))

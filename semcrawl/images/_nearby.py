@@ -1,4 +1,4 @@
-"""The nearest text before or after a place in a page's tree."""
+"""Finds the nearest text before or after an element in a page's tree."""
 
 from __future__ import annotations
 
@@ -8,50 +8,50 @@ from typing import Any, NamedTuple
 from semcrawl.links.extraction import BLOCKS
 from semcrawl.links.pagetext import SILENT, joined, texts_in
 
-#: pieces of a page that one search looks at
+#: most texts and elements that one search visits
 _MAX_STEPS = 200
-#: elements that end a run of text and hold none
+#: elements that end a run of text and contain none
 _BREAKS = frozenset({"br", "hr", "wbr"})
 
 
 class Found(NamedTuple):
-    """A text, and where it stands."""
+    """A text and its position."""
 
     text: str
-    #: element that holds it
+    #: tag of the element around it
     tag: str
-    #: steps down to that element from the one that the search began in
+    #: steps down to that element from where the search began
     depth: int
 
 
 class _Barred(Exception):  # noqa: N818 - the end of a search
-    """Another image comes first: what is near it is its own."""
+    """Another image comes first, and what follows is near that one."""
 
 
 class TextSearch:
-    """Looks for the text next to elements of one page."""
+    """Searches for the text next to elements of one page."""
 
     def __init__(self, holders: Collection[Any], max_text: int) -> None:
-        """Stop at ``holders`` (images, and what holds some); give ``max_text`` characters."""
+        """Stop at ``holders``, images and elements around them; return ``max_text`` characters."""
         self._holders = holders
         self._max_text = max_text
         self._steps = 0
-        #: elements that are passed over: their texts have places of their own
+        #: elements to skip, as their texts have separate places
         self.taken: set[Any] = set()
 
     def after(self, node: Any, parent: Any, column: int | None = None) -> Found | None:
-        """Return the nearest text after an element and in its parent.
+        """Return the nearest text after an element in its parent.
 
-        ``column``: which cell of its row leads to the image, where the element is a row.
+        If the element is a table row, ``column`` is the index of the image's cell.
         """
         return self._search(_following(node, parent), parent, column, forward=True)
 
     def before(self, node: Any, parent: Any, column: int | None = None) -> Found | None:
-        """Return the nearest text before an element and in its parent."""
+        """Return the nearest text before an element in its parent."""
         return self._search(_preceding(node, parent), parent, column, forward=False)
 
     def text_of(self, element: Any) -> str:
-        """Return the visible text in an element, bounded."""
+        """Return the visible text in an element, up to the limit."""
         return joined(texts_in(element), self._max_text)
 
     def _search(
@@ -66,7 +66,7 @@ class TextSearch:
     def _nearest(
         self, pieces: Iterator[Any], tag: str, depth: int, column: int | None, *, forward: bool
     ) -> Found | None:
-        """Return the first run of text among some pieces: texts and elements."""
+        """Return the first run of text among texts and elements."""
         run: list[str] = []
         tags: list[str] = []
         for piece in pieces:
@@ -101,7 +101,7 @@ class TextSearch:
         return Found(text, tags[0] if inline else tag, depth + inline)
 
     def _inside(self, block: Any, depth: int, column: int | None, *, forward: bool) -> Found | None:
-        """Return the nearest text in a block; in a row of a table, that of the image's column."""
+        """Return the nearest text in a block; in a table row, that of the image's column."""
         if column is not None and block.tag == "tr":
             cells = [cell for cell in block if cell.tag in ("td", "th")]
             if column < len(cells):
@@ -111,7 +111,7 @@ class TextSearch:
 
 
 def _following(node: Any, parent: Any) -> Iterator[Any]:
-    """Yield what follows an element in its parent, texts and elements."""
+    """Yield the texts and elements after an element in its parent."""
     siblings = iter(parent)
     for sibling in siblings:
         if sibling is node:
@@ -123,7 +123,7 @@ def _following(node: Any, parent: Any) -> Iterator[Any]:
 
 
 def _preceding(node: Any, parent: Any) -> Iterator[Any]:
-    """Yield what stands before an element in its parent, the nearest first."""
+    """Yield the texts and elements before an element in its parent, the nearest first."""
     before = []
     for sibling in parent:
         if sibling is node:
@@ -136,7 +136,7 @@ def _preceding(node: Any, parent: Any) -> Iterator[Any]:
 
 
 def _contents(element: Any, *, forward: bool) -> Iterator[Any]:
-    """Yield the texts and the elements in an element, from its beginning or from its end."""
+    """Yield the texts and elements in an element, from its beginning or its end."""
     if forward:
         yield element.text or ""
         for child in element:

@@ -1,24 +1,24 @@
-"""Which kind of place carries the best texts about the images of a domain.
+"""Finds the kind of place with the best texts about the images of a domain.
 
 The *worth* of a kind of place is measured without knowing what the images show::
 
     worth = coverage · distinctness · max(0, agreement)
 
 Coverage is the share of the domain's images that have a text there. Distinctness is the chance that
-the texts of two images of different pages differ (in their words, digits aside): "image 4" names no
-image in particular. Agreement is how much more alike a text is to evidence about its own image than
-to the same evidence about images of other pages. There are three kinds of evidence, whose
+the texts of two images on different pages differ in their words, ignoring digits: "image 4" names
+no image in particular. Agreement is how much more similar a text is to evidence about its own image
+than to the same evidence about images on other pages. There are three kinds of evidence, whose
 differences are added:
 
-- *other places*: what stands in all other places of the same image, and the words of its page's
-  address. A place that mostly says the same as another (``alt`` and ``title`` from one field) is no
-  evidence for it.
-- *its page*: texts of the same place of other images of the page. Images of one page are about
-  similar things as a rule, and boilerplate is left out: equal texts are no evidence.
-- *its look*: the text of the same place of the image of another page that looks most like it.
+- *other places*: the texts in all other places of the same image, and the words of its page's
+  address. Places that mostly have the same text (``alt`` and ``title`` from one field) are no
+  evidence for each other.
+- *its page*: texts in the same place of other images on the page, which mostly show similar things.
+  Equal texts are boilerplate, and no evidence.
+- *its look*: the text in the same place of the most similar-looking image on another page.
 
-Texts are alike as the cosine of their words says, weighted by rarity in the domain. What stands
-near any image (navigation, prose about something else) has no agreement, however distinct it is.
+Similarity is the cosine of words, weighted by rarity in the domain. Text near any image
+(navigation, prose about something else) has no agreement, however distinct it is.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ import numpy.typing as npt
 
 from semcrawl.web.urls import path_of
 
-#: images of a domain that are looked at, and from how many on there is a judgement
+#: most and fewest images of a domain that are judged
 MAX_IMAGES = 200
 LEAST_IMAGES = 10
-#: images of a place below which it is not judged, and the same as a share of all
+#: fewest images with a text in a place that is judged, as a number and as a share of all
 _LEAST_TEXTS, _LEAST_SHARE = 3, 0.1
-#: other images that each is compared with
+#: other images with which each is compared
 _OTHERS = 8
-#: a place that says the same as another one in more than this share is no evidence for it
+#: share of equal texts above which two places are no evidence for each other
 _MOSTLY_SAME = 0.5
-#: letters by which words are compared: endings differ
+#: leading letters by which words are compared, as endings differ
 _STEM = 6
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -67,29 +67,29 @@ class PlacedImage:
 
 @dataclass(frozen=True, slots=True)
 class PlaceWorth:
-    """How good the texts of a kind of place are, all from 0 to 1 but ``agreement``."""
+    """How good the texts of a kind of place are, from 0 to 1 except ``agreement``."""
 
     coverage: float
     distinctness: float
     #: from −3 to 3
     agreement: float
-    #: images that have a text there
+    #: number of images with a text there
     images: int
 
     @property
     def worth(self) -> float:
-        """The measure of "best"."""
+        """The product that the best place maximises."""
         return self.coverage * self.distinctness * max(0.0, self.agreement)
 
 
 def best_place(worths: Mapping[str, PlaceWorth]) -> str:
-    """Return the kind of place of the largest worth; empty when none has any."""
+    """Return the kind of place with the largest worth; empty if none is above 0."""
     best = max(worths, key=lambda place: (worths[place].worth, place), default="")
     return best if best and worths[best].worth > 0 else ""
 
 
 def place_worths(images: Sequence[PlacedImage], seed: int = 0) -> dict[str, PlaceWorth]:
-    """Measure the kinds of places of one domain's images; nothing for too few images."""
+    """Return the worth of each kind of place in one domain; nothing for too few images."""
     images = images[:MAX_IMAGES]
     if len(images) < LEAST_IMAGES:
         return {}
@@ -100,7 +100,7 @@ def place_worths(images: Sequence[PlacedImage], seed: int = 0) -> dict[str, Plac
 
 
 class _Domain:
-    """The images of a domain, their texts as words."""
+    """The images of a domain, with their texts as words."""
 
     def __init__(self, images: Sequence[PlacedImage], seed: int) -> None:
         self._images = images
@@ -139,7 +139,7 @@ class _Domain:
         )
 
     def _distinctness(self, place: str, having: Sequence[int]) -> float:
-        """Return the chance that the texts of two images of different pages differ."""
+        """Return the chance that the texts of two images on different pages differ."""
         texts = Counter(
             words for _, words in {(self._page(n), self._words[n][place]) for n in having}
         )
@@ -152,7 +152,7 @@ class _Domain:
     def _agreement(
         self, place: str, having: Sequence[int], evidence: Callable[[int], _Words]
     ) -> float:
-        """Return how much more alike texts are to their own evidence than to that of others."""
+        """Return how much more similar texts are to their own evidence than to that of others."""
         known = {n: words for n in having if (words := evidence(n))}
         own: list[float] = []
         other: list[float] = []
@@ -205,7 +205,7 @@ def _words(text: str) -> _Words:
 
 
 def _distances(images: Sequence[PlacedImage]) -> npt.NDArray[np.float32]:
-    """Return the mean differences of the images' miniatures; the largest where one is unknown."""
+    """Return the mean differences of the images' miniatures; 255 if one is unknown."""
     length = max(len(image.miniature) for image in images)
     pixels = np.zeros((len(images), max(length, 1)), np.int16)
     known = np.zeros(len(images), bool)
@@ -219,12 +219,12 @@ def _distances(images: Sequence[PlacedImage]) -> npt.NDArray[np.float32]:
     return apart
 
 
-#: kinds of places in the order in which they are trusted where nothing is learned
+#: kinds of places in order of trust, if nothing is learned
 _TRUSTED = ("caption", "alt", "data", "title", "after", "before", "heading", "link", "file-name")
 
 
 def best_text(texts: Mapping[str, str], best: str = "") -> str:
-    """Return the text of the best kind of place; without one there, of the most trusted.
+    """Return the text in the best kind of place, else in the most trusted one.
 
     >>> best_text({"alt": "image", "after:p:1": "A red kite"}, "after:p:1")
     'A red kite'

@@ -1,7 +1,7 @@
-"""Decoding images within bounds: what they are, thumbnails, hashes of what they look like.
+"""Decodes images within limits: type, thumbnails, perceptual hashes.
 
-Pillow reads raster formats alone: no drawings, no PostScript, nothing that starts another program.
-A body is judged by its header before a pixel is decoded.
+Pillow reads only raster formats: no drawings, no PostScript, nothing that starts another program.
+The header is checked before a pixel is decoded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from semcrawl.images.imageitems import Decoded
 from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.outcomes import ImageOutcome
 
-#: formats that are read, as Pillow names them
+#: formats to read, by Pillow's names
 _FORMATS = (
     "JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP", "DIB", "TIFF", "JPEG2000", "PPM", "PCX",
     "TGA", "ICO",
@@ -30,10 +30,10 @@ MINIATURE = 16
 _QUALITY = 85
 #: bits of a side of the perceptual hash: 8 × 8 in all
 _HASH_SIDE = 8
-#: frames that are counted
+#: most frames that are counted
 _MAX_FRAMES = 10_000
 _DRAWINGS = (b"<svg", b"%PDF", b"%!PS", b"\xc5\xd0\xd3\xc6", b"\xd7\xcd\xc6\x9a")
-#: bytes in which a drawing shows itself; markup may have entities and comments before it
+#: first bytes in which a drawing is recognised; in markup, entities and comments may precede it
 _HEAD, _HEAD_OF_MARKUP = 1024, 1 << 16
 
 
@@ -44,9 +44,9 @@ class _Unwanted(Exception):  # noqa: N818 - an outcome
 
 
 def decode(body: bytes, options: ImageOptions | None = None) -> Decoded:
-    """Decode an image; never raises for what a body holds.
+    """Decode an image. Never raises because of the content.
 
-    The first picture of an animation counts. Transparent parts become white.
+    Of an animation the first frame is used. Transparent parts become white.
     """
     options = options or ImageOptions()
     size = (0, 0)
@@ -65,7 +65,7 @@ def decode(body: bytes, options: ImageOptions | None = None) -> Decoded:
     except _Unwanted as unwanted:
         return Decoded(unwanted.outcome, str(unwanted), media_type, *size)
     except UnidentifiedImageError:
-        return Decoded(ImageOutcome.NO_IMAGE, "it is no image of a known format")
+        return Decoded(ImageOutcome.NO_IMAGE, "it is not an image of a known format")
     except Image.DecompressionBombError:
         reason = f"it has more than {options.max_pixels:,} pixels"
         return Decoded(ImageOutcome.TOO_MANY_PIXELS, reason, media_type, *size)
@@ -78,7 +78,7 @@ def decode(body: bytes, options: ImageOptions | None = None) -> Decoded:
 
 @cache
 def _formats() -> list[str]:
-    """Return those of the formats that this Pillow was built with."""
+    """Return the formats that this Pillow supports."""
     Image.init()
     return [name for name in _FORMATS if name in Image.OPEN]
 
@@ -97,7 +97,7 @@ def _check_bytes(body: bytes, options: ImageOptions) -> None:
 
 
 def _check_header(image: ImageFile.ImageFile, media_type: str, options: ImageOptions) -> None:
-    """Judge an image by its header: nothing is decoded for one that is not wanted."""
+    """Check an image by its header, so that no unwanted one is decoded."""
     width, height = image.size
     if not any(fnmatchcase(media_type, wanted) for wanted in options.types):
         raise _Unwanted(ImageOutcome.OTHER_TYPE, f"its type is {media_type}")
@@ -121,7 +121,7 @@ def _read(image: ImageFile.ImageFile, media_type: str) -> Decoded:
     picture = _plain(image)
     if all(low == high for low, high in _extrema(picture)):
         raise _Unwanted(ImageOutcome.BLANK, "it is of one colour")
-    # (nothing needs more than some times the size of a thumbnail)
+    # nothing needs more than a few times the size of a thumbnail
     picture.thumbnail((4 * THUMBNAIL, 4 * THUMBNAIL))
     colour = picture.copy()
     colour.thumbnail((THUMBNAIL, THUMBNAIL))
@@ -141,13 +141,13 @@ def _read(image: ImageFile.ImageFile, media_type: str) -> Decoded:
 
 
 def _is_turned(image: Image.Image, width: int, height: int) -> bool:
-    """Whether the camera's note on the image turned it by a quarter."""
+    """Whether the camera's orientation tag turned the image by 90 degrees."""
     return (image.width > image.height) != (width > height) and image.width != image.height
 
 
 def _plain(image: Image.Image) -> Image.Image:
-    """Return an image in red, green and blue, on white where it is transparent."""
-    # first smaller, then converted: modes of other sizes per pixel cost memory
+    """Return an image in RGB, on white where it is transparent."""
+    # scale before converting, to save memory
     is_large = max(image.size) > 4 * THUMBNAIL
     if is_large and image.mode in ("RGB", "RGBA", "L", "LA", "CMYK", "YCbCr"):
         image.thumbnail((4 * THUMBNAIL, 4 * THUMBNAIL))
@@ -164,7 +164,7 @@ def _plain(image: Image.Image) -> Image.Image:
 
 
 def _extrema(image: Image.Image) -> list[tuple[float, float]]:
-    """Return the least and the greatest value of each band."""
+    """Return the least and greatest value of each band."""
     found = image.getextrema()
     return list(found) if isinstance(found[0], tuple) else [found]
 

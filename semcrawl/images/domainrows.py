@@ -1,4 +1,4 @@
-"""Scores of domains and pages in ``images.db``, as a strategy leaves them (I's DOMAINRANK)."""
+"""Writes a strategy's scores of domains and pages to ``images.db`` (I's DOMAINRANK)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from semcrawl.images.schema import Domain, DomainScore, Page, key_of
 
-#: number of the class that is the crawl's own topic
+#: class number of the crawl's topic
 OWN_TOPIC = 0
 _DOMAIN = cast(Table, Domain.__table__)
 _SCORE = cast(Table, DomainScore.__table__)
@@ -22,7 +22,7 @@ _AT_ONCE = 5000
 
 @dataclass(frozen=True, slots=True)
 class ScoredDomain:
-    """A pay-level domain as a strategy judges it."""
+    """A strategy's judgement of a pay-level domain."""
 
     name: str
     #: w0 + w1·x1 + w2·x2 + w3·x3
@@ -33,9 +33,9 @@ class ScoredDomain:
 
 
 def write_domain_scores(engine: Engine, scored: Iterable[ScoredDomain]) -> int:
-    """Write the scores of domains that are known; the estimate of the run before becomes previous.
+    """Write the scores of known domains; the former estimate becomes ``previous``.
 
-    Returns how many were written.
+    Returns the number of scores written.
     """
     rows = {key_of(domain.name): domain for domain in scored}
     count = 0
@@ -63,9 +63,9 @@ def write_domain_scores(engine: Engine, scored: Iterable[ScoredDomain]) -> int:
 
 
 def write_page_scores(engine: Engine, score: Callable[[str], float]) -> int:
-    """Write what a strategy makes of each page that was fetched or linked to.
+    """Write a strategy's score of each page that was fetched or linked.
 
-    Returns how many scores are others than before.
+    Returns the number of changed scores.
     """
     changed, last = 0, -1
     page = select(_PAGE.c.id, _PAGE.c.url, _PAGE.c.score).order_by(_PAGE.c.id).limit(_AT_ONCE)

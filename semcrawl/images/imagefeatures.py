@@ -1,4 +1,4 @@
-"""The look of a picture in numbers: histograms of its colours, edges and textures.
+"""Describes a picture by histograms of its colours, edges and textures.
 
 Colours: hue, saturation and brightness of the whole picture and of its middle. Edges: directions of
 the gradient in 4 × 4 cells and in the whole (after Dalal and Triggs 2005). Textures: uniform local
@@ -19,7 +19,7 @@ from PIL import Image
 Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
 
-#: pixels of the side of the square that a picture is brought to
+#: side in pixels of the square to which a picture is scaled
 SIDE = 96
 _HUES, _SATURATIONS, _GREYS = 12, 2, 5
 _COLOURS = _HUES * _SATURATIONS * 2 + _GREYS
@@ -27,7 +27,7 @@ _CELLS, _DIRECTIONS, _FINE = 4, 8, 24
 _PATTERNS = 59
 #: numbers that describe a picture
 FEATURES = 2 * _COLOURS + _CELLS * _CELLS * _DIRECTIONS + _FINE + 2 * _PATTERNS
-#: numbers of :func:`spread`, and how near two pictures are for it to see a difference
+#: numbers of :func:`spread`, and its distance scale s
 SPREAD, _NEARNESS = 1024, 1.5
 #: below this saturation or brightness (of 255) a pixel is grey
 _PALE, _DARK = 38, 30
@@ -60,10 +60,10 @@ def features_of(picture: Image.Image) -> Floats:
 
 
 def spread(features: Floats) -> Floats:
-    """Return numbers by which a linear model tells "red and round" from "red" plus "round".
+    """Return random Fourier features, by which a linear model can combine "red" and "round".
 
-    They are random Fourier features (Rahimi and Recht 2007): their scalar product is near to
-    exp(-d² / 2s²) of the distance d of two rows.
+    The scalar product of two rows approximates exp(-d² / 2s²) of their distance d (Rahimi and Recht
+    2007).
     """
     directions, shifts = _waves()
     waves: Floats = np.cos(features @ directions + shifts) * np.float32(np.sqrt(2 / SPREAD))
@@ -80,7 +80,7 @@ def _waves() -> tuple[Floats, Floats]:
 def _colours(pixels: Bytes) -> npt.NDArray[np.int64]:
     """Return the bin of each pixel's colour."""
     hue, saturation, value = (pixels[..., n].astype(np.int64) for n in range(3))
-    # red lies in the middle of a bin: hues go round
+    # hues are circular; red is in the middle of a bin
     tone = ((hue * _HUES * 2 // 256 + 1) // 2) % _HUES
     vivid = (saturation > 128).astype(np.int64)
     bright = (value > 140).astype(np.int64)
@@ -90,7 +90,7 @@ def _colours(pixels: Bytes) -> npt.NDArray[np.int64]:
 
 
 def _edges(grey: Floats) -> list[npt.NDArray[Any]]:
-    """Return histograms of directions: of the cells, and a finer one of the whole."""
+    """Return histograms of directions: per cell, and a finer one of the whole."""
     down, right = np.gradient(grey)
     strength = np.hypot(down, right)
     strength = np.where(strength > 4, strength, 0)
@@ -112,7 +112,7 @@ def _textures(grey: Floats) -> npt.NDArray[np.int64]:
     high, wide = middle.shape
     code = np.zeros(middle.shape, np.int64)
     for bit, (row, column) in enumerate(around):
-        # (a margin, or the noise of JPEG would be a texture)
+        # without a margin, JPEG noise would be a texture
         code |= (grey[row : row + high, column : column + wide] > middle + 3).astype(
             np.int64
         ) << bit

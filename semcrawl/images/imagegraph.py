@@ -1,7 +1,7 @@
-"""The images of a job as RDF: ``schema:ImageObject``, ``foaf:depicts`` and PROV, as N-Quads.
+"""Writes the images of a job as N-Quads: ``schema:ImageObject``, ``foaf:depicts`` and PROV.
 
-What is known of an image stands in the default graph, under the address that it was first found
-at. What a page says of it is in a graph of the page's name.
+Facts about an image's addresses are in the default graph. The statements of a page are in a graph
+named by the page.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ IMAGES_FILE = "images.nq"
 
 _SCHEMA, _FOAF = "http://schema.org/", "http://xmlns.com/foaf/0.1/"
 _PROV, _RDFS = "http://www.w3.org/ns/prov#", "http://www.w3.org/2000/01/rdf-schema#"
-#: rows that are in memory at a time
+#: rows in memory at a time
 _AT_ONCE = 1000
 
 
 def write_graph(engine: Engine, path: Path) -> int:
-    """Write the images to a file, whole or not at all; return the number of quads.
+    """Write the images to a file atomically; return the number of quads.
 
     Raises ``OSError`` and SQLAlchemy's errors.
     """
@@ -46,7 +46,7 @@ def write_graph(engine: Engine, path: Path) -> int:
 
 
 def image_quads(connection: Connection) -> Iterator[str]:
-    """Yield the N-Quads lines of all images but logos."""
+    """Yield the N-Quads lines of all images except logos."""
     yield from _images(connection)
     yield from _places(connection)
 

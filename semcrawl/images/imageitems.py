@@ -10,19 +10,19 @@ from semcrawl.images.outcomes import ImageOutcome
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A decoded image; one that is not wanted has only the first three fields."""
+    """A decoded image. An unwanted one may lack most fields."""
 
     outcome: ImageOutcome
-    #: in one line why it is not wanted
+    #: one line on why it is unwanted
     reason: str = ""
-    #: as its bytes say
+    #: by its bytes
     media_type: str = ""
     width: int = 0
     height: int = 0
     frames: int = 1
     #: hexadecimal
     perceptual_hash: str = ""
-    #: pixels in red, green and blue (:data:`semcrawl.images.decoding.MINIATURE` squared)
+    #: RGB pixels (:data:`semcrawl.images.decoding.MINIATURE` squared)
     miniature: bytes = field(default=b"", repr=False)
     #: JPEG files in grey and in colour (:data:`semcrawl.images.decoding.THUMBNAIL`)
     grey: bytes = field(default=b"", repr=False)
@@ -37,21 +37,21 @@ class ImagePage:
     url: str
     title: str = ""
     shown: tuple[ShownImage, ...] = ()
-    #: references to pages as they stand there, and their distinct normalised addresses
+    #: number of references to pages, and their distinct normalised addresses
     links_seen: int = 0
     links: tuple[str, ...] = ()
     status: int | None = None
     content_hash: str = ""
-    #: names the attempt: made again, it has the same name
+    #: name of the attempt; a repeated attempt has the same name
     attempt: int = 0
     visited_at: float = 0.0
 
 
 @dataclass(slots=True)
 class FetchedImage:
-    """An image, or what was taken for one, as it was fetched and decoded."""
+    """A fetched and decoded image, or what was taken for one."""
 
-    #: as links name it, before redirects
+    #: address in links, before redirects
     url: str
     decoded: Decoded
     final_url: str = ""
@@ -65,7 +65,7 @@ class FetchedImage:
 
 @dataclass(slots=True)
 class RedirectedImage:
-    """An image's address that leads to one which was seen before, and is asked for by itself."""
+    """An image's address that redirects to a known one, which is requested separately."""
 
     url: str
     final_url: str
@@ -73,5 +73,5 @@ class RedirectedImage:
     fetched_at: float = 0.0
 
 
-#: what is written to ``images.db``
+#: items that are written to ``images.db``
 ImageItem = ImagePage | FetchedImage | RedirectedImage

@@ -1,4 +1,4 @@
-"""Images of a page as links, with the texts near them as their evidence."""
+"""Turns the images of a page into links, with the texts near them as evidence."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from semcrawl.links.texts import fold, fold_end
 from semcrawl.topics import TEXT, Document, Topic
 from semcrawl.web.vocabulary import FoundBy, Kind
 
-#: what the crawl's topic makes of the texts near an image, 0 to 1
+#: returns the relevance of the texts near an image to the crawl's topic, 0 to 1
 NearTextJudge = Callable[[ShownImage], float]
 
 
 def near_text_judge(topic: Topic) -> NearTextJudge:
-    """Return a judge of images by a topic before they are fetched: by the texts near them.
+    """Return a judge of images by the texts near them, before they are fetched.
 
-    The title of the page is left out, as all its images share it, unless there is nothing else. A
+    The title of the page, which all its images share, is used only if there is nothing else. A
     topic that reads no text gives 0.
     """
     if TEXT not in topic.needs:
@@ -34,7 +34,7 @@ def near_text_judge(topic: Topic) -> NearTextJudge:
 
 
 def image_links(shown: Iterable[ShownImage], judge: NearTextJudge | None = None) -> Iterator[Link]:
-    """Yield the links to images; with a ``judge``, as :attr:`Link.near_text` says."""
+    """Yield the links to images; a ``judge`` gives their :attr:`Link.near_text`."""
     for position, image in enumerate(shown):
         anchor = image.text(TextKind.CAPTION) or image.text(TextKind.ALT)
         yield Link(

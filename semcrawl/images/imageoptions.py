@@ -1,4 +1,4 @@
-"""Which images a crawl keeps, and what it reads of their places."""
+"""Options of the images that a crawl keeps, and of reading their places."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class ImageOptions:
     max_pixels: int = 50_000_000
     #: media types, ``image/*`` for all
     types: tuple[str, ...] = ("image/*",)
-    #: an image on more pages is a logo or an advertisement; 0: on any number
+    #: most pages of an image that is no logo or advertisement; 0: any number
     max_pages: int = 10
-    #: bits in which the hashes of near copies differ at most; −1: equal bytes alone are copies
+    #: most bits in which the hashes of near copies differ; −1: only equal bytes are copies
     near_bits: int = 16
-    #: of places
+    #: options of places
     places: PlaceOptions = field(default_factory=PlaceOptions)
 
     @classmethod
@@ -44,7 +44,7 @@ class ImageOptions:
         types = [name.strip().lower() for name in settings.getlist("SEMCRAWL_IMAGES_TYPES")]
         for name in types:
             if not _MEDIA_TYPE.fullmatch(name):
-                raise UsageError(f"SEMCRAWL_IMAGES_TYPES takes image/… alone, not {name!r}")
+                raise UsageError(f"SEMCRAWL_IMAGES_TYPES takes only image/…, not {name!r}")
         least_width = whole_number(settings, "SEMCRAWL_IMAGES_MIN_WIDTH", 0)
         least_height = whole_number(settings, "SEMCRAWL_IMAGES_MIN_HEIGHT", 0)
         return cls(

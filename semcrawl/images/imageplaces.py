@@ -1,4 +1,4 @@
-"""Where a page shows images: the address of each in its best form, and the texts near it."""
+"""Finds the images of a page: the best address of each, and the texts near it."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, Resolver, ex
 IMAGE_EXTENSIONS = frozenset(
     "jpg jpeg jpe jfif png gif webp avif bmp tif tiff jp2 j2k pcx ppm pgm pbm tga".split()
 )
-#: … and of drawings, which are never rendered
+#: file extensions of drawings, which are never rendered
 DRAWINGS = frozenset({"svg", "svgz"})
-#: elements whose content is no part of the page
+#: elements whose content is not part of the page
 _CLOSED = frozenset({"script", "style", "template", "textarea"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _META = frozenset(
     {"og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"}
 )
-#: the other elements that show an image, by the attributes that name it
+#: other elements that show an image → attributes with its address
 _OTHERS = {
     "image": ("href", "xlink:href", "{http://www.w3.org/1999/xlink}href"),
     "amp-img": ("src",),
@@ -43,17 +43,17 @@ _PIXELS = re.compile(r"\s*(\d{1,5})(?:\.\d+)?(?:px)?\s*\Z")
 
 @dataclass(frozen=True, slots=True)
 class PlaceOptions:
-    """Which places count, and how much is read of each."""
+    """Options of the places of images."""
 
     normalisation: Normalisation = DEFAULT_NORMALISATION
-    #: distinct places of one page
+    #: most places of one page
     max_places: int = 1000
-    #: links of one page
+    #: most links of one page
     max_links: int = 10_000
-    #: levels of ancestors whose texts are read, and characters of one text
+    #: levels of ancestors whose texts are read, and most characters of one text
     levels: int = 5
     max_text: int = 300
-    #: pixels; images whose page shows them smaller are left out
+    #: pixels; images that their page shows smaller are left out
     min_width: int = 0
     min_height: int = 0
 
@@ -62,7 +62,7 @@ class PlaceOptions:
 class ShownImage:
     """One place where an image is shown or named."""
 
-    #: absolute and normalised
+    #: normalised address
     url: str
     found_as: FoundAs
     texts: tuple[TextNear, ...] = ()
@@ -72,24 +72,24 @@ class ShownImage:
 
     @property
     def has_caption(self) -> bool:
-        """Whether something is marked as its caption."""
+        """Whether it has a caption."""
         return any(text.kind is TextKind.CAPTION for text in self.texts)
 
     def text(self, kind: TextKind) -> str:
-        """Return its first text of a kind; empty when there is none."""
+        """Return its first text of a kind; empty if there is none."""
         return next((near.text for near in self.texts if near.kind is kind), "")
 
 
 @dataclass(frozen=True, slots=True)
 class PageImages:
-    """The images of a page, and what it links to."""
+    """The images and links of a page."""
 
     title: str = ""
     shown: tuple[ShownImage, ...] = ()
-    #: references to pages as they stand there, and their distinct normalised addresses
+    #: number of references to pages, and their distinct normalised addresses
     links_seen: int = 0
     links: tuple[str, ...] = ()
-    #: images that are in the page itself (``data:`` URLs), drawings, and those shown too small
+    #: numbers of images inside the page (``data:`` URLs), drawings, and images shown too small
     data_urls: int = 0
     drawings: int = 0
     too_small: int = 0
@@ -112,9 +112,8 @@ def image_places(
 ) -> PageImages:
     """Return the images of an HTML page in document order, with the texts near them.
 
-    A place has the address of the image in its best form: the file that it links to, else the
-    largest of its ``srcset``, else what scripts would load, else its ``src``. Never raises for what
-    the page holds.
+    The address of an image is the file that it links to, else the largest of its ``srcset``, else
+    what scripts would load, else its ``src``. Never raises because of the content.
     """
     options = options or PlaceOptions()
     page = parse_html(body, content_type)
@@ -127,7 +126,7 @@ def image_places(
 
 
 class _PageReader:
-    """One pass over a page for its images, and the texts of those that count."""
+    """Collects the images of a page in one pass, and then their texts."""
 
     def __init__(self, root: Any, resolver: Resolver, options: PlaceOptions) -> None:
         self._root = root
@@ -143,7 +142,7 @@ class _PageReader:
         )
 
     def read(self) -> None:
-        """Gather candidates, headings and links in document order."""
+        """Collect candidates, headings and links in document order."""
         heading = None
         stack = [self._root]
         while stack:
@@ -173,7 +172,7 @@ class _PageReader:
             stack.extend(reversed(list(element)))
 
     def result(self, url: str) -> PageImages:
-        """Return the places that count, with their texts."""
+        """Return the valid places with their texts."""
         options = self._options
         around = Surroundings(
             self._title, self._holders, options.levels, options.max_text, self._by_id
@@ -185,7 +184,7 @@ class _PageReader:
             if len(shown) >= options.max_places:
                 break
             address = self._address(element, reference, found_as)
-            # (beside a place that waits for scripts the same image often stands without them)
+            # lazy images are often repeated for browsers without scripts
             if address is None or (address in seen and found_as not in _IN_THE_TEXT):
                 continue
             seen.add(address)
@@ -204,7 +203,7 @@ class _PageReader:
         return PageImages(self._title, tuple(shown), links=links, **self._counts)
 
     def _of_page(self, address: str) -> list[TextNear]:
-        """Return the texts of an image that is in no place of the page: it is the page's own."""
+        """Return the texts of the page's own image, which is in no place of the page."""
         texts = Surroundings(self._title, self._holders, 0, self._options.max_text)
         return texts.texts(self._root, address)
 
@@ -219,14 +218,14 @@ class _PageReader:
             self._links[target] = None
 
     def _hold(self, element: Any) -> None:
-        """Note an image and all that it is in."""
+        """Record an image and its ancestors as holders."""
         node = element
         while node is not None and node not in self._holders:
             self._holders.add(node)
             node = node.getparent()
 
     def _address(self, element: Any, reference: str, found_as: FoundAs) -> str | None:
-        """Resolve a reference; ``None`` for what is no image to fetch."""
+        """Resolve a reference; ``None`` if it is not an image to fetch."""
         if reference[:5].lower() == "data:":
             self._counts["data_urls"] += 1
             return None
@@ -248,13 +247,13 @@ class _PageReader:
         return width < self._options.min_width or height < self._options.min_height
 
 
-#: ways in which the same address may stand on a page several times, each with texts of its own
+#: kinds of places that may repeat an address in a page, each with its own texts
 _IN_THE_TEXT = frozenset({FoundAs.IMG, FoundAs.SRCSET, FoundAs.PICTURE, FoundAs.LAZY})
 _IN_THE_TEXT |= {FoundAs.LINKED}
 
 
 def _references(element: Any, tag: str) -> Iterator[tuple[str, FoundAs]]:
-    """Yield what an element says to be an image."""
+    """Yield the references to images in an element."""
     if tag == "img":
         if found := _of_img(element):
             yield found
@@ -284,7 +283,7 @@ def _references(element: Any, tag: str) -> Iterator[tuple[str, FoundAs]]:
 
 
 def _of_img(element: Any) -> tuple[str, FoundAs] | None:
-    """Return the best reference of an ``img``, and where it stands."""
+    """Return the best reference of an ``img``, and its kind."""
     parent = element.getparent()
     above = parent
     for _ in range(3):
@@ -294,7 +293,7 @@ def _of_img(element: Any) -> tuple[str, FoundAs] | None:
     if above is not None and above.tag == "a":
         reference = (above.get("href") or "").strip()
         path = path_of(reference.partition("?")[0].partition("#")[0])
-        # (File:Example.jpg is a page about a file)
+        # in wikis File:Example.jpg is a page about a file
         if ":" not in path.rpartition("/")[2] and extension_of(path) in IMAGE_EXTENSIONS:
             return reference, FoundAs.LINKED
     for name in ("srcset", "data-srcset", "data-lazy-srcset"):
@@ -317,9 +316,9 @@ def _of_img(element: Any) -> tuple[str, FoundAs] | None:
 
 
 def _sources(parent: Any) -> Iterator[Any]:
-    """Yield the sources of the picture that an image is in, without drawings.
+    """Yield the sources of the picture around an image, except drawings.
 
-    (libxml2 puts what follows a ``source`` into it.)
+    libxml2 nests what follows a ``source`` inside it.
     """
     while parent is not None and parent.tag == "source":
         parent = parent.getparent()
@@ -330,7 +329,7 @@ def _sources(parent: Any) -> Iterator[Any]:
 
 
 def _is_image(element: Any, reference: str) -> bool:
-    """Whether an object, an embedded file or a field of a form is an image."""
+    """Whether an ``object``, ``embed`` or ``input`` is an image."""
     kind = (element.get("type") or "").strip().lower()
     if kind.startswith("image/") or kind == "image":
         return True

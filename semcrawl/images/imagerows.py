@@ -1,4 +1,4 @@
-"""The tables of ``images.db`` as SQLAlchemy's expressions take them, and rows read from them."""
+"""The tables of ``images.db`` for SQLAlchemy expressions, and functions that read rows."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def image_addresses(folder: Path) -> list[tuple[int, str]]:
 
 
 def broken_images(folder: Path) -> set[str]:
-    """Return the addresses that gave no image, perhaps for the moment; none without images.
+    """Return the addresses that gave no image, perhaps transiently; none without a database.
 
     Raises ``StoreError`` as ``open_images``.
     """

@@ -1,7 +1,7 @@
-"""Writing pages and images to ``images.db``: each once, whatever is written again.
+"""Writes pages and images to ``images.db``, each once.
 
-A page replaces what was written of it before. An image finds the places that wait for its address,
-and a page the images that are there already, in whichever order they come.
+A page replaces its former version. Images and places are joined in whichever order they arrive: an
+image finds the places that wait for its address, and a page finds the known images.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _NEW_LINKS = insert(LINK).on_conflict_do_nothing()
 
 
 class ImageStore:
-    """One process's writer; several may write to the same folder, in turns.
+    """One process's writer; several processes may write to the same folder in turns.
 
-    Not for several threads at a time.
+    It is not thread-safe.
     """
 
     def __init__(self, engine: Engine, folder: Path, options: ImageOptions | None = None) -> None:
@@ -53,9 +53,9 @@ class ImageStore:
         self._index = LookIndex(self._options.near_bits, self._miniatures)
 
     def write(self, items: Iterable[ImageItem]) -> list[ImageOutcome | None]:
-        """Write items in one transaction; return what became of each image, ``None`` for pages.
+        """Write items in one transaction; return the outcome of each image, ``None`` for pages.
 
-        Raises SQLAlchemy's errors, and ``OSError`` where no thumbnail can be written.
+        Raises SQLAlchemy's errors, and ``OSError`` if a thumbnail cannot be written.
         """
         try:
             with self._engine.begin() as connection:
@@ -73,9 +73,9 @@ class ImageStore:
             self._connection = None
 
     def _remove_thumbnails(self, digests: set[str]) -> None:
-        """Remove files of images that are forgotten, unless one has come back.
+        """Remove the thumbnails of forgotten images, unless an image has come back.
 
-        The transaction keeps other processes from writing the same files meanwhile.
+        Meanwhile the transaction keeps other processes from writing the same files.
         """
         if not digests:
             return
@@ -87,7 +87,7 @@ class ImageStore:
                         (self._folder / name).unlink(missing_ok=True)
 
     def recount(self) -> None:
-        """Count anew what rows that were copied from elsewhere changed; drop what is a logo now."""
+        """Recount after rows were copied from other databases; drop new logos."""
         with self._engine.begin() as connection:
             ImageWriting(connection, self._folder, self._options, self._index).recount()
 
@@ -96,7 +96,7 @@ class ImageStore:
         self._index = LookIndex(self._options.near_bits, self._miniatures)
 
     def _looks(self, connection: Connection) -> LookIndex:
-        """Take in images that are new in the database: of other processes, and of former runs."""
+        """Add images that other processes or former runs have written to the index."""
         columns = (Image.id, Image.perceptual_hash, Image.width, Image.height)
         new = select(*columns).where(Image.id > self._last).order_by(Image.id)
         for number, perceptual_hash, width, height in connection.execute(new):
@@ -115,7 +115,7 @@ class ImageStore:
 
 
 class ImageWriting:
-    """One transaction: makes the rows of items, then the counts that they change."""
+    """One transaction: writes the rows of items, then the counts that they change."""
 
     def __init__(
         self, connection: Connection, folder: Path, options: ImageOptions, looks: LookIndex
@@ -125,7 +125,7 @@ class ImageWriting:
         self.addresses = AddressWriting(connection, folder, looks, self._counts)
 
     def do(self, items: Iterable[ImageItem]) -> list[ImageOutcome | None]:
-        """Write items; return what became of each image, ``None`` for pages."""
+        """Write items; return the outcome of each image, ``None`` for pages."""
         done: list[ImageOutcome | None] = []
         for item in items:
             if isinstance(item, ImagePage):
@@ -220,7 +220,7 @@ class ImageWriting:
         self._do(_NEW_LINKS, [{"source_id": number, "target_id": row["id"]} for row in rows])
 
     def _known(self, addresses: Iterable[int]) -> dict[int, tuple[int | None, bool]]:
-        """Return the images of addresses that were fetched, and whether their places count."""
+        """Return the images of fetched addresses, and whether their places are kept."""
         found: dict[int, tuple[int | None, bool]] = {}
         columns = (ADDRESS.c.id, ADDRESS.c.image_id, IMAGE.c.dropped, ADDRESS.c.outcome)
         wanted = select(*columns).outerjoin_from(ADDRESS, IMAGE, ADDRESS.c.image_id == IMAGE.c.id)

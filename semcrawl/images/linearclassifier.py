@@ -1,9 +1,9 @@
-"""A linear classifier of vectors into many classes, learned at once.
+"""A linear classifier of vectors into many classes, trained in one step.
 
-Scores are those of regularised least squares, one against the rest: W = (XᵀX + λI)⁻¹ XᵀY. They
-become probabilities by a softmax whose temperature is chosen on vectors that were held out (Platt
-scaling with one number). The cost hardly depends on the number of classes. Where vectors are fewer
-than their dimensions, the same weights come from W = Xᵀ(XXᵀ + λI)⁻¹ Y.
+Scores come from regularised least squares, one against the rest: W = (XᵀX + λI)⁻¹ XᵀY. A softmax
+turns them into probabilities; its temperature is chosen on held-out vectors (Platt scaling with one
+number). The cost hardly depends on the number of classes. With fewer vectors than dimensions, the
+same weights are computed as W = Xᵀ(XXᵀ + λI)⁻¹ Y.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
-#: every so many-th vector is held out
+#: every n-th vector is held out
 _HELD_OUT = 5
 _TEMPERATURES = np.geomspace(1, 200, 24)
 
@@ -38,10 +38,10 @@ class LinearClassifier:
         ridge: float = 1.0,
         sharpness: float | None = None,
     ) -> Self:
-        """Learn from vectors with a class each, 0 to ``count`` - 1.
+        """Train on vectors with one class each, 0 to ``count`` - 1.
 
-        ``ridge``: λ, in hundredths of the mean sum of a dimension's squares. ``sharpness`` need not
-        be found again where it is known.
+        ``ridge`` is λ, in hundredths of the mean sum of a dimension's squares. A known
+        ``sharpness`` is not computed again.
         """
         if sharpness is not None:
             return cls(_solved(vectors, classes, count, ridge), sharpness)

@@ -1,8 +1,8 @@
-"""Near copies: images that look the same, whatever their size, format and quality.
+"""Finds near copies: images that look the same in any size, format and quality.
 
-Two images are near copies when their perceptual hashes (``phash`` of :mod:`imagehash`, 64 bits)
-differ in few bits, their proportions agree, and so do their miniatures (16 × 16 pixels). The hash
-finds candidates. It sees only light and dark: a red circle and a blue one may have the same. The
+Two images are near copies if their perceptual hashes (``phash`` of :mod:`imagehash`, 64 bits)
+differ in few bits, and their proportions and miniatures (16 × 16 pixels) agree. The hash finds
+candidates. It sees only light and dark: a red and a blue circle may have the same hash. The
 miniatures decide.
 """
 
@@ -18,14 +18,14 @@ import numpy.typing as npt
 BITS = 64
 #: largest difference in proportions (of width to height), as a share
 _PROPORTION = 0.04
-#: largest mean difference of miniatures, and largest one of a pixel's band (0 to 255). Copies that
-#: were scaled by half, quartered or packed at quality 40 stay below; other images hardly do
+#: largest mean difference of miniatures, and of a pixel's band (0 to 255). Copies that are scaled
+#: to a half or a quarter, or compressed at quality 40, stay below; other images hardly ever do
 _MEAN, _MOST = 6.0, 32.0
-#: how much brighter or darker a copy may be as a whole, as a factor
+#: factor by which a copy may be brighter or darker as a whole
 _GAIN = 1.15
 #: candidates whose miniatures are compared
 _MAX_CANDIDATES = 512
-#: how many bits of a 16-bit number are set
+#: number of set bits of each 16-bit number
 _SET_BITS = np.array([number.bit_count() for number in range(1 << 16)], dtype=np.uint8)
 
 
@@ -41,16 +41,16 @@ class Look:
 
 
 class LookIndex:
-    """The hashes and proportions of the images that are kept: 24 bytes an image."""
+    """The hashes and proportions of kept images: 24 bytes per image."""
 
     def __init__(
         self,
         most_bits: int,
         miniatures: Callable[[Sequence[int]], Mapping[int, bytes]],
     ) -> None:
-        """Compare images whose hashes differ in ``most_bits`` or less; −1: none.
+        """Compare images whose hashes differ in at most ``most_bits``; −1: none.
 
-        ``miniatures`` returns those of the images with some numbers.
+        ``miniatures`` returns miniatures by image numbers.
         """
         self._most_bits = most_bits
         self._miniatures = miniatures
@@ -79,7 +79,7 @@ class LookIndex:
         self._proportions[: self._count][self._numbers[: self._count] == number] = np.inf
 
     def nearest(self, look: Look) -> int | None:
-        """Return the number of the image that looks most like this one, if one is a near copy."""
+        """Return the number of the most similar image if it is a near copy."""
         count = self._count
         if self._most_bits < 0 or not count:
             return None

@@ -1,4 +1,4 @@
-"""The texts near an image: what is said of it, where that stands, and how far away."""
+"""Collects the texts near an image, with their kinds, places and distances."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from semcrawl.images._nearby import TextSearch
 from semcrawl.images.outcomes import TextKind
 from semcrawl.web.urls import path_of
 
-#: elements above which nothing belongs to an image
+#: elements above which no text belongs to an image
 _TOP = frozenset({"body", "html"})
-#: levels of ancestors among which captions are looked for
+#: levels of ancestors that are searched for captions
 _CAPTION_LEVELS = 4
-#: steps that are counted to a heading
+#: most steps counted to a heading
 _MAX_STEPS = 100
 _CAPTION = re.compile(r"caption|legend|gallerytext", re.I)
-#: parts of a file name's words: capitals begin a word
+#: words in a file name; capitals begin a word
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-zà-ÿ])(?=[A-Z])")
 _HASH = re.compile(r"(?=.*\d)[0-9a-f]{8,}\Z", re.I)
 _SIZE = re.compile(r"\d+[x×]\d+", re.I)
-#: words of file names that say nothing of what is shown
+#: words of file names that do not describe an image
 _DULL_WORDS = frozenset(
     "img image images dsc dscn pic pict picture photo foto bild thumb thumbs thumbnail small large "
     "medium full scaled copy final px jpg jpeg png gif webp original default untitled file "
@@ -38,24 +38,23 @@ class TextNear:
 
     text: str
     kind: TextKind
-    #: element, attribute or property that holds it
+    #: its element, attribute or property
     tag: str = ""
-    #: steps in the tree from the image to the element that holds it
+    #: steps in the tree from the image to its element
     distance: int = 0
-    #: steps up to the ancestor that has both; 0: the image itself
+    #: steps up to the common ancestor; 0: the image itself
     level: int = 0
 
     @property
     def place(self) -> str:
-        """The kind of place where it stands, as :func:`place_key` names it."""
+        """Its kind of place, by :func:`place_key`."""
         return place_key(self.kind, self.tag, self.level)
 
 
 def place_key(kind: str, tag: str, level: int) -> str:
-    """Name a kind of place, as it returns from page to page of a domain.
+    """Return the name of a kind of place, which recurs in the pages of a domain.
 
-    Texts before and after an image differ by the element that holds them and by the level; of the
-    others the kind says enough.
+    Texts before and after an image are told apart by element and level, others only by kind.
 
     >>> place_key("after", "p", 2), place_key("alt", "alt", 0)
     ('after:p:2', 'alt')
@@ -67,23 +66,23 @@ def place_key(kind: str, tag: str, level: int) -> str:
 
 @dataclass(slots=True)
 class Surroundings:
-    """A page, prepared for finding the texts near its images."""
+    """Finds the texts near the images of one page."""
 
     #: the title of the page
     title: str
-    #: images, and all elements that hold some
+    #: images, and all elements around them
     holders: Collection[Any]
-    #: levels of ancestors whose texts are looked at
+    #: levels of ancestors whose texts are read
     levels: int = 5
-    #: characters of one text
+    #: most characters of one text
     max_text: int = 300
     #: elements by their ``id``
     by_id: Mapping[str, Any] = field(default_factory=dict)
 
     def texts(self, image: Any, url: str, heading: Any = None) -> list[TextNear]:
-        """Return the texts near an image, its own first, each place once.
+        """Return the texts near an image, its own first, without repetitions.
 
-        ``heading``: the last one above it.
+        ``heading`` is the last heading above the image.
         """
         search = TextSearch(self.holders, self.max_text)
         found = [*self._own(image, url), *self._captions(image, search)]
@@ -109,7 +108,7 @@ class Surroundings:
             yield TextNear(text[: self.max_text], TextKind.FILE_NAME, "src")
 
     def _captions(self, image: Any, search: TextSearch) -> Iterator[TextNear]:
-        """Yield what is marked as the caption of an image: by element, name or reference."""
+        """Yield the captions of an image, marked by element, name or reference."""
         for name in ("aria-describedby", "aria-labelledby"):
             for number, identifier in enumerate((image.get(name) or "").split()[:3]):
                 element = self.by_id.get(identifier)
@@ -133,7 +132,7 @@ class Surroundings:
             node = parent
 
     def _around(self, image: Any, search: TextSearch) -> Iterator[TextNear]:
-        """Yield the text of the link that an image is in, and the nearest texts by level."""
+        """Yield the text of the link around an image, and the nearest texts by level."""
         node = image
         column = None
         for level in range(1, self.levels + 1):
@@ -163,7 +162,7 @@ class Surroundings:
 
 
 def file_name_words(url: str) -> str:
-    """Return the words of an image's file name; empty if it has none that say anything.
+    """Return the descriptive words of an image's file name, or an empty string.
 
     >>> file_name_words("http://example.org/i/red-CircleOn_blue.300x200.png")
     'red Circle On blue'
@@ -191,20 +190,20 @@ def _is_caption(element: Any) -> bool:
 
 
 def _nearest_first(parent: Any, node: Any) -> list[Any]:
-    """Return the siblings of an element, those after it first: captions mostly follow."""
+    """Return the siblings of an element, those after it first, as captions mostly follow."""
     siblings = list(parent)
     place = next(number for number, sibling in enumerate(siblings) if sibling is node)
     return [*siblings[place + 1 : place + 11], *siblings[max(0, place - 10) : place][::-1]]
 
 
 def _cell_number(cell: Any, row: Any) -> int | None:
-    """Return which cell of a row an element is; ``None`` where it is no cell."""
+    """Return the index of a cell in its row; ``None`` if it is not a cell."""
     cells = [child for child in row if child.tag in ("td", "th")]
     return next((number for number, child in enumerate(cells) if child is cell), None)
 
 
 def _steps_between(element: Any, other: Any) -> tuple[int, int]:
-    """Return the steps up from an element to the ancestor of both, and down to the other."""
+    """Return the steps up from an element to the common ancestor, and down to the other."""
     up: dict[Any, int] = {}
     node, steps = element, 0
     while node is not None and steps < _MAX_STEPS:

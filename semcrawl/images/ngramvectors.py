@@ -1,9 +1,9 @@
-"""Texts as vectors of their character n-grams, compared by the cosine.
+"""Represents texts as vectors of character n-grams, to compare them by the cosine.
 
-N-grams are those of 2 to 4 characters inside a word with a space before and after it, so that a
-misspelled word, a word in another form and a part of a compound are near to the word itself, in
-any script. Their weight is (1 + log count) · idf; each falls into one of :data:`DIMENSIONS` sums
-with a sign of its own (feature hashing, Weinberger 2009), which keeps cosines within some 4 %.
+N-grams have 2 to 4 characters inside a word with a space before and after it. So misspelled words,
+inflected forms and parts of compounds are near to the word itself, in any script. Their weight is
+(1 + log count) · idf. Each is added with its own sign to one of :data:`DIMENSIONS` numbers (feature
+hashing, Weinberger 2009), which keeps cosines within some 4 %.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ Hashes = npt.NDArray[np.uint64]
 
 #: numbers of a vector
 DIMENSIONS = 512
-#: characters of a text that are looked at
+#: characters of a text that are used
 MAX_CHARACTERS = 500
 _SIZES = (2, 3, 4)
-#: n-grams are counted in as many bins
+#: number of bins in which n-grams are counted
 _BINS = 1 << 16
-#: texts that are worked on at a time: some 100 MB, where they are long
+#: texts processed at a time: some 100 MB for long ones
 _BATCH = 1000
 _SPACE = ord(" ")
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class NgramVectors:
-    """Makes vectors; knows how rare each n-gram is."""
+    """Makes vectors, weighted by the rarity of n-grams."""
 
     def __init__(self, idf: Floats) -> None:
-        """Take what :meth:`fit` has found, as ``idf`` of another one."""
+        """Use the ``idf`` of an instance that :meth:`fit` has made."""
         self.idf = idf
 
     @classmethod
     def fit(cls, texts: Sequence[str]) -> Self:
-        """Learn from texts how rare n-grams are."""
+        """Learn the rarity of n-grams from texts."""
         counts = np.zeros(_BINS)
         for _, hashes, _ in _counted(texts):
             counts += np.bincount(_bin(hashes), minlength=_BINS)
@@ -55,7 +55,7 @@ class NgramVectors:
             signs = np.where(hashes >> np.uint64(63), 1, -1)
             places = rows * DIMENSIONS + (hashes >> np.uint64(16)).astype(np.int64) % DIMENSIONS
             np.add.at(found.reshape(-1), places, (weights * signs).astype(np.float32))
-        for start in range(0, len(texts), _BATCH):  # (at once it takes thrice the memory)
+        for start in range(0, len(texts), _BATCH):  # all at once would take three times the memory
             found[start : start + _BATCH] = unit(found[start : start + _BATCH])
         return found
 
@@ -77,7 +77,7 @@ def _bin(hashes: Hashes) -> npt.NDArray[np.int64]:
 
 
 def _counted(texts: Sequence[str]) -> Iterator[tuple[npt.NDArray[np.int64], Hashes, Floats]]:
-    """Yield numbers of texts, hashes of n-grams in them and how often they stand there."""
+    """Yield numbers of texts, and hashes and counts of their n-grams."""
     for start in range(0, len(texts), _BATCH):
         rows, hashes = _ngrams(texts[start : start + _BATCH])
         order = np.lexsort((hashes, rows))

@@ -1,4 +1,4 @@
-"""Closed vocabularies of images: how one was found, where its texts stand, what became of it."""
+"""Enumerations of images: how one was found, the places of its texts, its outcome."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class FoundAs(StrEnum):
-    """The way from a page or a document to an image."""
+    """How a page or document refers to an image."""
 
     IMG = "img"  #: ``src`` of an ``img``
     SRCSET = "srcset"  #: the largest of a ``srcset``
@@ -19,36 +19,36 @@ class FoundAs(StrEnum):
     POSTER = "poster"  #: ``poster`` of a video
     OBJECT = "object"  #: ``object``, ``embed``, ``input type=image``, ``image`` in SVG
     BACKGROUND = "background"  #: ``background`` of an element, or of its style
-    RDF = "rdf"  #: a property of RDF data, ``schema:image`` or ``foaf:depiction``, say
+    RDF = "rdf"  #: a property of RDF data, such as ``schema:image`` or ``foaf:depiction``
     IIIF = "iiif"  #: an image of a IIIF manifest, or of its image service
 
 
 class TextKind(StrEnum):
-    """Where a text near an image stands."""
+    """The place of a text near an image."""
 
     ALT = "alt"  #: the image's own alternative text, ``aria-label`` included
     TITLE = "title"  #: its ``title``
-    CAPTION = "caption"  #: ``figcaption``, ``caption`` of a table, or what is marked as a caption
+    CAPTION = "caption"  #: ``figcaption``, ``caption`` of a table, or marked as a caption
     FILE_NAME = "file-name"  #: the words of its file name
-    LINK = "link"  #: text and title of the link that it is in
+    LINK = "link"  #: text and title of the link around it
     BEFORE = "before"  #: text before it, in some ancestor
     AFTER = "after"  #: text after it, in some ancestor
     HEADING = "heading"  #: the heading above it
     PAGE_TITLE = "page-title"  #: the title of the page
-    DATA = "data"  #: a name, caption or description that RDF data give it
+    DATA = "data"  #: a name, caption or description in RDF data
 
 
 class ImageOutcome(StrEnum):
     """The outcome of an image's address."""
 
     KEPT = "kept"  #: an image, kept
-    COPY = "copy"  #: the same bytes as an image that is kept
-    NEAR_COPY = "near-copy"  #: looks the same as an image that is kept
-    TOO_SMALL = "too-small"  #: narrower or lower than the settings want
-    TOO_FEW_BYTES = "too-few-bytes"  #: fewer bytes than the settings want
+    COPY = "copy"  #: the same bytes as a kept image
+    NEAR_COPY = "near-copy"  #: looks the same as a kept image
+    TOO_SMALL = "too-small"  #: narrower or lower than the settings allow
+    TOO_FEW_BYTES = "too-few-bytes"  #: fewer bytes than the settings allow
     TOO_MANY_BYTES = "too-many-bytes"  #: more bytes than may be decoded
-    TOO_MANY_PIXELS = "too-many-pixels"  #: more than may be decoded
-    OTHER_TYPE = "other-type"  #: a type that the settings do not name
+    TOO_MANY_PIXELS = "too-many-pixels"  #: more pixels than may be decoded
+    OTHER_TYPE = "other-type"  #: a type that the settings exclude
     NO_RASTER = "no-raster"  #: SVG, PDF and other drawings: never rendered
     NO_IMAGE = "no-image"  #: not an image, whatever its type says
     BROKEN = "broken"  #: it cannot be decoded
@@ -57,7 +57,7 @@ class ImageOutcome(StrEnum):
     REDIRECTED = "redirected"  #: leads to an address that has not answered with an image yet
 
 
-#: outcomes that may be a fault of the moment: a body that was cut off, an error page
+#: outcomes that may be transient: a truncated body, an error page
 MAY_PASS = (ImageOutcome.NO_IMAGE, ImageOutcome.BROKEN)
 #: outcomes after which the places of an address wait for an image
 WAITING = (*MAY_PASS, ImageOutcome.REDIRECTED)

@@ -1,4 +1,4 @@
-"""Learning the best kinds of places of the domains in ``images.db``."""
+"""Learns the best kinds of places of the domains in ``images.db``."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _SCORE = cast(Table, PlaceScore.__table__)
 
 
 def learn_places(engine: Engine) -> dict[str, str]:
-    """Learn the best kind of place of each domain anew; return it by the domain's name.
+    """Learn the best kind of place of each domain; return it by the domain's name.
 
-    Domains of too few images have none yet. One domain's images are in memory at a time.
+    Domains with too few images have none. One domain's images are in memory at a time.
     """
     found: dict[str, str] = {}
     with engine.execution_options(read_only=True).connect() as connection:

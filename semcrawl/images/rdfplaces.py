@@ -1,6 +1,6 @@
-"""Images that RDF data name: by a property, by the type of a resource, or as a IIIF manifest.
+"""Finds images in RDF data: by properties, by types of resources, and in IIIF manifests.
 
-Works on finished N-Quads lines, so that data in pages and whole documents are served alike.
+It reads finished N-Quads, so embedded data and documents are treated alike.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DBO = "http://dbpedia.org/ontology/"
 _DCT, _DC = "http://purl.org/dc/terms/", "http://purl.org/dc/elements/1.1/"
 _RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
-#: the services of a IIIF image, and what they implement
+#: properties that give the service of a IIIF image
 _SERVICES = frozenset(
     {
         "http://rdfs.org/sioc/services#has_service",
@@ -32,7 +32,7 @@ _SERVICES = frozenset(
     }
 )
 _IIIF = re.compile(rb"//iiif\.io/api/")
-#: properties whose value shows their subject
+#: properties whose value is an image of the subject
 _SHOWS = frozenset(
     {
         *(base + "image" for base in _SCHEMA),
@@ -43,7 +43,7 @@ _SHOWS = frozenset(
         "http://www.wikidata.org/prop/direct/P18",
     }
 )
-#: properties of an image's description whose value is its file
+#: properties that give the file of a described image
 _FILES = frozenset(base + name for base in _SCHEMA for name in ("contentUrl", "contentURL"))
 #: types of resources that are images themselves, or their descriptions
 _IMAGE_TYPES = frozenset(
@@ -66,9 +66,9 @@ _TEXTS = (
     _RDFS + "comment",
     *(base + "title" for base in _OG),
 )
-#: steps from an image to a subject whose texts are still about it
+#: most steps from an image to a subject whose texts are used
 _STEPS = 3
-#: statements that are read
+#: most statements to read
 _MAX_STATEMENTS = 200_000
 _STATEMENT = re.compile(
     rb"^(<[^>]*+>|_:\S++) <([^>]*+)> "
@@ -77,7 +77,7 @@ _STATEMENT = re.compile(
 )
 _ESCAPE = re.compile(rb'\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(["\\nrtbf\']))')
 _SIGNS = {b"n": "\n", b"r": "\n", b"t": "\t", b"b": "", b"f": ""}
-#: what a document must hold to be looked through
+#: pattern that a document must contain to be searched
 _MAY_NAME = re.compile(
     rb"[iI]mage|[dD]epiction|foaf/0\.1/img|isShownBy|contentU|thumbnail|direct/P18|edm/(?:object|hasV)"
 )
@@ -85,9 +85,9 @@ _LOCAL = re.compile(r"[^#/:]*\Z")
 
 
 def rdf_places(nquads: bytes, url: str, options: PlaceOptions | None = None) -> list[ShownImage]:
-    """Return the images that data of the document ``url`` name, each once, with their texts.
+    """Return the images in the data of the document ``url``, each once, with their texts.
 
-    A text's ``distance`` is the number of statements from the image to it.
+    The ``distance`` of a text is the number of statements between image and text.
     """
     if not _MAY_NAME.search(nquads):
         return []
@@ -96,7 +96,7 @@ def rdf_places(nquads: bytes, url: str, options: PlaceOptions | None = None) -> 
 
 
 class _Data:
-    """The statements of a document that may speak of images."""
+    """The statements of a document that may concern images."""
 
     def __init__(self, nquads: bytes, url: str, options: PlaceOptions) -> None:
         self._url = url
@@ -106,7 +106,7 @@ class _Data:
         self._typed: dict[str, None] = {}
         self._services: dict[str, str] = {}
         self._texts: defaultdict[str, dict[str, str]] = defaultdict(dict)
-        #: who speaks of a resource
+        #: resource → subjects of statements about it
         self._subjects: defaultdict[str, list[str]] = defaultdict(list)
         self._read(nquads)
 
@@ -146,9 +146,9 @@ class _Data:
         ]
         for value, predicate, node in named:
             if predicate in _FILES and node == value and not _has_extension(value):
-                continue  # the file of something else than an image
+                continue  # the file is not an image
             if value in described or len(seen) >= self._options.max_places:
-                continue  # its own file is named as well
+                continue  # its file is named too
             address = self._address(value)
             if address is None or address in seen or address == self._url:
                 continue
@@ -163,7 +163,7 @@ class _Data:
             )
 
     def _address(self, value: str) -> str | None:
-        """Return the address of an image; that of its IIIF service if it has none itself."""
+        """Return the address of an image, or of its IIIF service if it has none."""
         written = value[1:-1] if value.startswith("<") else value
         if not value.startswith(("<", "_:", "http://", "https://")):
             return None

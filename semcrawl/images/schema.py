@@ -1,8 +1,8 @@
-"""Tables of ``images.db``, and opening it (sources.md I, in the field's terms).
+"""Defines and opens the tables of ``images.db`` (sources.md I, in the field's terms).
 
-Times are seconds since the epoch (UTC), sizes bytes, widths and heights pixels. What has an address
-or a name has the number :func:`key_of` that as its ``id``: every writer gives it the same, and
-writing it again changes nothing. Images are numbered as they come.
+Times are seconds since the epoch (UTC), sizes bytes, widths and heights pixels. The ``id`` of what
+has an address or a name is :func:`key_of` it: every writer uses the same, and repeated writing
+changes nothing. Images are numbered in order.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ class Domain(Base):
     #: :func:`key_of` its name
     id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=False)
     name: Mapped[str] = mapped_column(String(255))
-    #: as outcomes of its fetches raised and lowered it
+    #: raised and lowered by the outcomes of its fetches
     score: Mapped[float] = mapped_column(Double, default=0.0)
-    #: kind of place whose texts are the best here (:func:`semcrawl.images.neartext.place_key`);
-    #: empty until it is learned
+    #: kind of place with the best texts (:func:`semcrawl.images.neartext.place_key`); empty until
+    #: it is learned
     best_place: Mapped[str] = mapped_column(String(64), default="")
 
 
 class DomainScore(Base):
-    """The worth of a domain to a query class (I's DOMAINRANK)."""
+    """The worth of a domain for a query class (I's DOMAINRANK)."""
 
     __tablename__ = "domain_score"
 
@@ -98,7 +98,7 @@ class Page(Base):
     url: Mapped[str] = mapped_column(Text)
     #: empty while it was not fetched
     title: Mapped[str] = mapped_column(Text, default="")
-    #: I's vote: what ``domain-score`` or a PageRank makes of it; 0 under other strategies
+    #: I's vote: score by ``domain-score`` or a PageRank; 0 with other strategies
     score: Mapped[float] = mapped_column(Double, default=0.0)
 
 
@@ -107,7 +107,7 @@ class Visit(Base):
 
     __tablename__ = "visit"
 
-    #: names the attempt (``fetch.attempt`` of ``crawl.db``): made again, it replaces its row
+    #: name of the attempt (``fetch.attempt`` in ``crawl.db``); a repeated one replaces its row
     id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=False)
     page_id: Mapped[int] = mapped_column(BigInteger, index=True)
     #: status of the response
@@ -116,16 +116,16 @@ class Visit(Base):
     content_hash: Mapped[str] = mapped_column(String(64))
     #: images that the page shows, each once
     images_seen: Mapped[int] = mapped_column(Integer)
-    #: those of them that were kept when the page was read, or since
+    #: those of them that are kept
     images_kept: Mapped[int] = mapped_column(Integer, default=0)
-    #: references to pages as they stand there, and distinct addresses after normalisation
+    #: references to pages, and their distinct normalised addresses
     links_seen: Mapped[int] = mapped_column(Integer)
     links_normalised: Mapped[int] = mapped_column(Integer)
     visited_at: Mapped[float] = mapped_column(Double)
 
 
 class PageLink(Base):
-    """A page links to another one (I's RELATION)."""
+    """A link from one page to another (I's RELATION)."""
 
     __tablename__ = "page_link"
 
@@ -136,12 +136,12 @@ class PageLink(Base):
 
 
 class Image(Base):
-    """An image, whatever the number of its copies and places (I's IMG)."""
+    """An image, with any number of copies and places (I's IMG)."""
 
     __tablename__ = "image"
 
     id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=True)
-    #: of the bytes as they came first, hexadecimal; copies have theirs in ``image_address``
+    #: of the first copy's bytes, hexadecimal; ``image_address`` has those of other copies
     sha256: Mapped[str] = mapped_column(String(64), unique=True)
     #: hexadecimal (:mod:`semcrawl.images.nearcopies`)
     perceptual_hash: Mapped[str] = mapped_column(String(64))
@@ -150,36 +150,36 @@ class Image(Base):
     width: Mapped[int] = mapped_column(Integer)
     height: Mapped[int] = mapped_column(Integer)
     bytes: Mapped[int] = mapped_column(BigInteger)
-    #: as its bytes say
+    #: by its bytes
     media_type: Mapped[str] = mapped_column(String(64))
-    #: pictures in it; more than one: it moves
+    #: number of frames; more than one: an animation
     frames: Mapped[int] = mapped_column(Integer, default=1)
     #: names of files in the folder of thumbnails, in grey and in colour
     grey_thumbnail: Mapped[str] = mapped_column(String(80))
     colour_thumbnail: Mapped[str] = mapped_column(String(80))
     #: distinct pages that show it
     pages: Mapped[int] = mapped_column(Integer, default=0)
-    #: more pages show it than any picture of a subject is on: a logo or an advertisement
+    #: whether it is on too many pages: a logo or an advertisement
     dropped: Mapped[bool] = mapped_column(Boolean, default=False)
     first_seen_at: Mapped[float] = mapped_column(Double)
 
-    #: (the number of an image that is forgotten is given to no other one)
+    # numbers of forgotten images are not reused
     __table_args__ = {"sqlite_autoincrement": True}
 
 
 class ImageAddress(Base):
-    """An address that was fetched for its image, and what became of it."""
+    """An address that was fetched as an image, and its outcome."""
 
     __tablename__ = "image_address"
 
-    #: :func:`key_of` the address, as the places name it
+    #: :func:`key_of` the address in places
     id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=False)
     url: Mapped[str] = mapped_column(Text)
-    #: where redirects led
+    #: address after redirects
     final_url: Mapped[str] = mapped_column(Text, index=True)
-    #: the image that it is, or is a copy of; NULL where none was kept
+    #: its image, or the one of which it is a copy; NULL if none was kept
     image_id: Mapped[int | None] = mapped_column(Integer, index=True)
-    #: an :class:`~semcrawl.images.outcomes.ImageOutcome`, and in one line why
+    #: an :class:`~semcrawl.images.outcomes.ImageOutcome`, and one line on the reason
     outcome: Mapped[str] = mapped_column(String(32), index=True)
     reason: Mapped[str] = mapped_column(Text, default="")
     sha256: Mapped[str] = mapped_column(String(64), index=True)
@@ -196,13 +196,13 @@ class ImagePlace(Base):
     #: :func:`place_id` of page and position
     id: Mapped[int] = mapped_column(_RowId, primary_key=True, autoincrement=False)
     page_id: Mapped[int] = mapped_column(BigInteger, index=True)
-    #: among the places of its page, from 0
+    #: index among the places of its page, from 0
     position: Mapped[int] = mapped_column(Integer)
-    #: normalised address that the place names
+    #: normalised address in the place
     image_url: Mapped[str] = mapped_column(Text)
     #: :func:`key_of` it
     address_id: Mapped[int] = mapped_column(BigInteger, index=True)
-    #: NULL while the image is not there, or when it was dropped
+    #: NULL until the image is fetched
     image_id: Mapped[int | None] = mapped_column(Integer, index=True)
     #: a :class:`~semcrawl.images.outcomes.FoundAs`
     found_as: Mapped[str] = mapped_column(String(16))
@@ -219,16 +219,16 @@ class NearText(Base):
     text: Mapped[str] = mapped_column(Text)
     #: a :class:`~semcrawl.images.outcomes.TextKind`
     kind: Mapped[str] = mapped_column(String(16))
-    #: element that holds the text
+    #: element around the text
     tag: Mapped[str] = mapped_column(String(32))
     #: steps in the tree from the image to that element
     distance: Mapped[int] = mapped_column(Integer)
-    #: steps up to the ancestor that has both; 0 for texts of the image itself
+    #: steps up to the common ancestor; 0 for texts of the image itself
     level: Mapped[int] = mapped_column(Integer)
 
 
 class QueryClass(Base):
-    """A group of near texts and queries that mean the same."""
+    """A group of near texts and queries with the same meaning."""
 
     __tablename__ = "query_class"
 
@@ -239,7 +239,7 @@ class QueryClass(Base):
 
 
 class ImageClass(Base):
-    """How probably an image belongs to a query class."""
+    """The probability that an image belongs to a query class."""
 
     __tablename__ = "image_class"
 
@@ -253,7 +253,7 @@ class ImageClass(Base):
 
 
 class Query(Base):
-    """A query that somebody asked (I's QUERY)."""
+    """A query of a user (I's QUERY)."""
 
     __tablename__ = "query"
 
@@ -265,16 +265,16 @@ class Query(Base):
     last_asked_at: Mapped[float] = mapped_column(Double)
 
 
-#: the tables, which their models make. A second version comes with a folder ``migrations`` like
-#: that of ``semcrawl.metadata``, whose first step does nothing
+#: the tables, made from the models. A second version needs a folder ``migrations`` like that of
+#: ``semcrawl.metadata``, whose first step does nothing
 IMAGES = Tables(Base.metadata, "semcrawl.images", ("0001",))
 
 
 def open_images(folder: Path, *, make: bool = False) -> Engine:
-    """Open the images of a job folder; ``make`` the database where there is none.
+    """Open the images of a job folder; ``make`` creates a missing database.
 
-    Raises ``UsageError`` when there is none, and ``StoreError`` when it cannot be read or has the
-    tables of another version.
+    Raises ``UsageError`` if there is none, and ``StoreError`` if it is unreadable or of another
+    version.
     """
     if make:
         return connect(crawl_db_url(folder, IMAGES_DB), IMAGES)
@@ -284,9 +284,9 @@ def open_images(folder: Path, *, make: bool = False) -> Engine:
 
 
 def count_images(folder: Path) -> tuple[int, int]:
-    """Return how many images a job folder keeps, and in how many places they stand; else zeros.
+    """Return the numbers of kept images in a job folder and of their places.
 
-    Raises ``StoreError`` as :func:`open_images`.
+    Raises ``StoreError`` like :func:`open_images`.
     """
     if not (folder / IMAGES_DB).is_file():
         return 0, 0
@@ -305,7 +305,7 @@ def count_images(folder: Path) -> tuple[int, int]:
 
 
 def key_of(text: str) -> int:
-    """Return the number of an address or a name: 63 bits of the SHA-256 of its UTF-8."""
+    """Return the number of an address or a name: 63 bits of its SHA-256."""
     digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8]) >> 1
 

@@ -1,10 +1,10 @@
-"""``srcset``: the addresses of one image in several sizes, as browsers read them (HTML, 4.8.4)."""
+"""Parses ``srcset``, the addresses of an image in several sizes, like browsers (HTML, 4.8.4)."""
 
 from __future__ import annotations
 
 import re
 
-#: characters, and candidates, that are read
+#: most characters and candidates that are read
 _MAX_LENGTH = 50_000
 _MAX_CANDIDATES = 100
 _SPACES = " \t\n\r\f"
@@ -13,9 +13,9 @@ _DENSITY = re.compile(r"(\d{0,4}(?:\.\d{1,6})?)x\Z")
 
 
 def largest(srcset: str) -> str:
-    """Return the address of the widest or densest candidate; empty if none can be used.
+    """Return the address of the widest or densest candidate; empty if none is usable.
 
-    Widths and densities are not mixed in valid attributes: where they are, widths count more.
+    If an invalid attribute mixes widths and densities, widths win.
 
     >>> largest("small.png 320w, large.png 1280w")
     'large.png'
@@ -30,7 +30,7 @@ def largest(srcset: str) -> str:
 
 
 def candidates(srcset: str) -> list[tuple[str, float]]:
-    """Return addresses and sizes, without ``data:`` URLs and candidates that are nonsense."""
+    """Return addresses and sizes, without ``data:`` URLs and invalid candidates."""
     text = srcset[:_MAX_LENGTH]
     found: list[tuple[str, float]] = []
     place = 0
@@ -56,7 +56,7 @@ def candidates(srcset: str) -> list[tuple[str, float]]:
 
 
 def _descriptor(text: str, place: int) -> tuple[int, str]:
-    """Return the end of a candidate, and what it says of its size; commas in brackets count not."""
+    """Return the end of a candidate and its descriptor; commas in parentheses do not end it."""
     depth = 0
     for end in range(place, len(text)):
         sign = text[end]
@@ -70,7 +70,7 @@ def _descriptor(text: str, place: int) -> tuple[int, str]:
 
 
 def _size(descriptor: str) -> float | None:
-    """Return a number to compare candidates by; ``None`` for descriptors that are no sizes."""
+    """Return a number to compare candidates; ``None`` for invalid descriptors."""
     if not descriptor:
         return 1.0
     width = height = density = None

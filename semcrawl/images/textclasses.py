@@ -1,9 +1,9 @@
-"""Query classes: texts that mean the same, grouped (sources.md I).
+"""Groups texts of the same meaning into query classes (sources.md I).
 
-Texts join the class whose centre is nearest, if its cosine is at least a threshold; else they make
-a new class (the leader algorithm, Hartigan 1975). The commonest texts come first. Afterwards each
-text goes to its nearest centre, and centres become the means of their texts. A query that comes
-later joins or makes a class by the same rule; classes that exist keep their numbers.
+A text joins the class with the nearest centre if the cosine reaches a threshold; else it founds a
+new class (the leader algorithm, Hartigan 1975). The commonest texts come first. Afterwards each
+text goes to its nearest centre, and centres become the means of their texts. A later query joins or
+founds a class by the same rule; existing classes keep their numbers.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ Ints = npt.NDArray[np.int64]
 
 #: steps that move centres to the means of their texts
 _STEPS = 3
-#: texts that are compared with all centres at a time
+#: texts compared with all centres at a time
 _BATCH = 1024
 
 
 @dataclass
 class TextClasses:
-    """Names and centres of classes; the place in the lists is the class."""
+    """Names and centres of classes; the index in the lists is the class."""
 
-    #: least cosine with the centre for a text to join
+    #: least cosine between a text and the centre of its class
     nearness: float
-    #: classes that grouping makes at most; queries may make more
+    #: most classes that grouping makes; queries may make more
     most: int
     names: list[str] = field(default_factory=list)
     centres: Floats = field(default_factory=lambda: np.zeros((0, DIMENSIONS), np.float32))
 
     def nearest(self, vectors: Floats) -> tuple[Ints, Floats]:
-        """Return for each row the nearest class and its cosine; -1 where there is no class."""
+        """Return for each row the nearest class and the cosine; -1 without classes."""
         if not self.names:
             return np.full(len(vectors), -1), np.zeros(len(vectors), np.float32)
         classes = np.empty(len(vectors), np.int64)
@@ -50,7 +50,7 @@ class TextClasses:
         return classes, cosines
 
     def joined(self, text: str, vector: Floats) -> tuple[int, bool]:
-        """Return the class of one more query, and whether it made a new one."""
+        """Return the class of a new query, and whether the class is new."""
         classes, cosines = self.nearest(vector[None])
         if classes[0] >= 0 and cosines[0] >= self.nearness:
             return int(classes[0]), False
@@ -58,9 +58,9 @@ class TextClasses:
         return len(self.names) - 1, True
 
     def group(self, texts: Sequence[str], vectors: Floats) -> Ints:
-        """Group texts, the most important ones first; return the class of each, -1 for none.
+        """Group texts, the most important first; return the class of each, -1 for none.
 
-        New classes are named after the text that is nearest to their centre.
+        New classes are named after the text nearest to their centre.
         """
         known = len(self.names)
         for start in range(0, len(texts), _BATCH):
@@ -83,7 +83,7 @@ class TextClasses:
         return np.where(cosines >= self.nearness, classes, -1)
 
     def _lead(self, texts: Sequence[str], vectors: Floats, part: range) -> None:
-        """Make classes of those texts that join none."""
+        """Make classes from texts that join none."""
         part_vectors = vectors[part.start : part.stop]
         _, cosines = self.nearest(part_vectors)
         empty = ~part_vectors.any(axis=1)
