@@ -17,7 +17,7 @@ from rich.progress import (
 from rich.table import Table
 
 from semcrawl.evaluation.study import Progress as Step
-from semcrawl.evaluation.studytables import image_rows
+from semcrawl.evaluation.studytables import image_rows, kept_cells
 from semcrawl.terminal.messages import aligned, fitted
 from semcrawl.terminal.printable import printable
 
@@ -131,18 +131,9 @@ def _kept(worlds: Sequence[Data]) -> Table:
     for name in names:
         table.add_column(name, justify="right")
     for world in worlds:
-        cells = []
-        for name in names:
-            one = world["strategies"].get(name, {})
-            if not one.get("steps"):
-                cells.append("–")
-                continue
-            last, kept = one["steps"][-1], one["kept"]
-            cells.append(
-                f"{100 * last['precision']:.0f} / {100 * last['discovery']:.0f} → "
-                f"{100 * (kept['precision'] or 0):.0f} / {100 * kept['recall']:.0f}"
-            )
-        table.add_row(world["name"], *cells)
+        cells = kept_cells(world, names)
+        pairs = zip(cells[::2], cells[1::2], strict=True)
+        table.add_row(world["name"], *map(" → ".join, pairs))
     return table
 
 

@@ -70,7 +70,7 @@ def kept(data: Data, title: Title) -> str:
     head = ["world", *(f"{title(name)}: {what}" for name in names for what in ("all", "kept"))]
     rows = []
     for number, world in enumerate(worlds):
-        rows.append([world["name"], *_cells(world, names)])
+        rows.append([world["name"], *kept_cells(world, names)])
         if study and number < len(KEYWORDS):
             (a, b), (c, d) = KEYWORDS[number]
             told = {"breadth-first": [f"{a} / {b}", ""], "keyword-focused": ["", f"{c} / {d}"]}
@@ -98,7 +98,8 @@ def measured(data: Data) -> str:
     return "<h3>Near texts, search, links</h3>" + table(["measured", "figure", ""], rows, note)
 
 
-def _cells(world: Data, names: list[str]) -> list[str]:
+def kept_cells(world: Data, names: list[str]) -> list[str]:
+    """Precision / recall of what each strategy asked for, and of what it kept."""
     found = [_returned(world, name, keeps=keeps) for name in names for keeps in (False, True)]
     return ["–" if pair is None else f"{pair[0]:.0f} / {pair[1]:.0f}" for pair in found]
 
