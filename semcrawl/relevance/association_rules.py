@@ -101,7 +101,7 @@ class AssociationRules(Strategy):
         return self._as_json(counts=counts)
 
     def load_state(self, state: bytes) -> None:
-        """Go on with the counts."""
+        """Restore the counts."""
         with reading_state(self.name):
             counts = self._of_json(state)["counts"].items()
             fetched = {str(a): int(n) for a, (n, _) in counts}

@@ -100,16 +100,16 @@ class LinkWeights:
 
 
 class LinkWeighing(Strategy):
-    """A strategy that goes by the weights of links, and drops those without any if it prunes."""
+    """A strategy that uses the weights of links; with pruning it drops links of weight 0."""
 
     weights: LinkWeights
 
     def is_dropped(self, link: Link) -> bool:
-        """Whether filter 1 drops a link, or its weight does."""
+        """Whether filter 1 drops a link, or pruning does."""
         return super().is_dropped(link) or (
             self.weights.options.prune and not self.weights.of(link)
         )
 
     def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
-        """Say what other strategies say, and RW."""
+        """Return rows of reasons, those for RW among them."""
         return [*super().explain(page, link), *self.weights.explain(link)]

@@ -39,10 +39,10 @@ class DepthFirst(Strategy):
         return f"depth {depth}", float(-self._ranked)
 
     def dump_state(self) -> bytes:
-        """Return how many links were ranked."""
+        """Return the number of ranked links."""
         return self._as_json(ranked=self._ranked)
 
     def load_state(self, state: bytes) -> None:
-        """Go on counting."""
+        """Restore the number of ranked links."""
         with reading_state(self.name):
             self._ranked = int(self._of_json(state)["ranked"])

@@ -145,7 +145,7 @@ class PageRank(Strategy):
         )
 
     def load_state(self, state: bytes) -> None:
-        """Go on with a graph."""
+        """Restore the graph."""
         with reading_state(self.name):
             nodes, sources = _read(*unpack_state(self.name, state))
         self.graph.take_over(nodes, sources)

@@ -24,13 +24,13 @@ from semcrawl.relevance.rules import (
 )
 from semcrawl.web.urls import extension_of, path_of
 
-#: changes with what strategies pack
+#: version of packed states
 _VERSION = 1
-#: largest state that is unpacked, in bytes
+#: size limit of an unpacked state, in bytes
 _LARGEST = 1 << 31
 
-#: what goes wrong with a state that is none
-_ANY_WRONG = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
+#: exceptions of decoding an invalid state
+_INVALID = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
 
 #: group of links that are N only for an unknown extension
 UNLIKELY = "N"
@@ -64,21 +64,21 @@ def _is_on(settings: Mapping[str, Any], name: str) -> bool:
 
 @contextmanager
 def reading_state(strategy: str) -> Iterator[None]:
-    """Raise ``UsageError`` for whatever goes wrong while a state is read: it is none."""
+    """Turn exceptions of reading an invalid state into ``UsageError``."""
     try:
         yield
-    except (*_ANY_WRONG, zlib.error, msgpack.UnpackException) as error:
+    except (*_INVALID, zlib.error, msgpack.UnpackException) as error:
         raise UsageError(f"this is no learned state of the strategy {strategy!r}") from error
 
 
 def pack_state(strategy: str, *fields: Any) -> bytes:
-    """Return fields as bytes that :func:`unpack_state` reads (no pickle)."""
+    """Pack fields into bytes for :func:`unpack_state`, without pickle."""
     plain = msgpack.packb([strategy, _VERSION, *fields], unicode_errors="surrogatepass")
     return zlib.compress(plain, 1)
 
 
 def unpack_state(strategy: str, state: bytes) -> list[Any]:
-    """Return the fields; raise ``ValueError`` for those of another strategy or version."""
+    """Unpack the fields; raise ``ValueError`` for those of another strategy or version."""
     unpacker = zlib.decompressobj()
     plain = unpacker.decompress(state, _LARGEST)
     fields: list[Any] = msgpack.unpackb(plain, unicode_errors="surrogatepass")
@@ -176,18 +176,18 @@ class Strategy:
         ]
 
     def dump_state(self) -> bytes:
-        """Return ``b""``: there is nothing to keep."""
+        """Return ``b""``, as there is no state."""
         return b""
 
     def load_state(self, state: bytes) -> None:
-        """Take no notice."""
+        """Do nothing."""
 
     def _as_json(self, **kept: Any) -> bytes:
-        """Return what is kept as a state that :meth:`_of_json` reads."""
+        """Encode a state for :meth:`_of_json`."""
         return json.dumps({"strategy": self.name, **kept}).encode()
 
     def _of_json(self, state: bytes) -> dict[str, Any]:
-        """Return what was kept; raise ``ValueError`` for another strategy's, or what goes wrong."""
+        """Decode a state; raise ``ValueError`` for another strategy's."""
         data: dict[str, Any] = json.loads(state)
         if data["strategy"] != self.name:
             raise ValueError("another strategy's")

@@ -153,7 +153,7 @@ class RulesParents(Strategy):
         return self._as_json(parents=list(self._parents), values=self._values)
 
     def load_state(self, state: bytes) -> None:
-        """Go on with the known parents."""
+        """Restore the known parents and the groups' values."""
         with reading_state(self.name):
             data = self._of_json(state)
             parents = [(str(host), tuple(map(str, path))) for host, path in data["parents"]]

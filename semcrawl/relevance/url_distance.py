@@ -76,7 +76,7 @@ class UrlDistance(Strategy):
         return self._as_json(parents=list(self._parents.values()))
 
     def load_state(self, state: bytes) -> None:
-        """Go on with the known parents."""
+        """Restore the known parents."""
         with reading_state(self.name):
             parents = self._of_json(state)["parents"]
             places = {address_of(url): url for url in map(str, parents)}

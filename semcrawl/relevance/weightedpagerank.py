@@ -65,7 +65,7 @@ class WeightedPageRank(PageRank):
                 break
 
     def load_state(self, state: bytes) -> None:
-        """Go on with a graph."""
+        """Restore the graph."""
         super().load_state(state)
         self._turns = deque(node.url for node in self.graph.sources)
 

@@ -86,7 +86,7 @@ class RelevanceWeighting(LinkWeighing):
         return self._as_json(waiting=self._waiting)
 
     def load_state(self, state: bytes) -> None:
-        """Go on with the weights."""
+        """Restore the weights."""
         with reading_state(self.name):
             kept = self._of_json(state)["waiting"]
             waiting = {str(url): float(weight) for url, weight in kept.items()}

@@ -219,7 +219,7 @@ class DomainScore(WeightedPageRank):
         return dump_known(self.name, self._known, super().dump_state())
 
     def load_state(self, state: bytes) -> None:
-        """Go on with a state; raise ``UsageError`` for a foreign one."""
+        """Restore a state; raise ``UsageError`` for a foreign one."""
         super().load_state(load_known(self.name, state, self._known))
         for name in self.domains:
             self._report(name)

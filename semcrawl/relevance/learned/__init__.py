@@ -1,4 +1,4 @@
-"""The strategy ``learned``: an online model of every link's index (targets per request)."""
+"""The strategy ``learned``: an online model of the links' index (targets per request)."""
 
 from semcrawl.relevance.learned.expecting import Patience
 from semcrawl.relevance.learned.options import FEATURE_FAMILIES, LearnedOptions

@@ -1,4 +1,4 @@
-"""Fetches counted by place: what the exploration bonus is made of."""
+"""Counts fetches by place, for the exploration bonus."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from numpy.typing import NDArray
 
 from semcrawl.relevance.learned.table import Floats
 
-#: fruitless fetches in a row that make a place dry once, three times as many twice …
+#: unit of dryness: consecutive fruitless fetches that give 1; three times as many give 2 …
 _DRY_UNIT = 32
 #: links under one name that make a list
 _LIST = 8
 
 
 class FetchCounts:
-    """Counts fetches by name; names get numbers, so that what follows can be read in bulk."""
+    """Counts fetches by name; names get numbers, by which arrays are read in bulk."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
         self.names: list[str] = []
-        #: counted one by one, so that lists are faster than arrays
+        #: updated one by one, which is faster in lists than in arrays
         self._counts: list[float] = []
         self._fruitless: list[int] = []
         self._links: list[int] = []
-        #: how many lists there are that nothing was fetched of
+        #: number of lists without a fetch
         self.untried_lists = 0
         self._make_room(256)
 
     def _make_room(self, size: int) -> None:
-        """Arrays for so many names.
+        """Allocate arrays for ``size`` names.
 
-        They are read in bulk; the unused rest, and so the last element, is for names never counted.
+        They are read in bulk. The last element, never used, is for unknown names (number -1).
         """
         self._shares: Floats = np.ones(size + 1, np.float32)
         self._dryness: Floats = np.zeros(size + 1, np.float32)
         self._untried: Floats = np.zeros(size + 1, np.float32)
 
     def number(self, name: str) -> int:
-        """The number of a name; a new one if it has none."""
+        """Return the number of a name; a new one if it has none."""
         number = self.numbers.get(name)
         if number is not None:
             return number
@@ -56,7 +56,7 @@ class FetchCounts:
         return number
 
     def found(self, numbers: Iterable[int]) -> None:
-        """Count links that were found."""
+        """Count found links."""
         for number in numbers:
             links = self._links[number] = self._links[number] + 1
             if links == _LIST and not self._counts[number]:
@@ -72,43 +72,43 @@ class FetchCounts:
         self._shares[number] = 1 / math.sqrt(1 + self._counts[number])
 
     def note_yield(self, number: int, good: bool, *, grew: bool = False) -> None:
-        """Note whether a fetch paid.
+        """Note whether a fetch paid off.
 
-        ``grew``: more waits here after it than before. What keeps growing may have no end: if such
-        a fetch did not pay, it counts twice.
+        ``grew`` says that more links wait here after the fetch than before. A place that keeps
+        growing may be endless, so such a fruitless fetch counts twice.
         """
         fruitless = 0 if good else self._fruitless[number] + 1 + grew
         self._fruitless[number] = fruitless
         self._dryness[number] = math.log2(1 + fruitless / _DRY_UNIT)
 
     def untried(self, numbers: NDArray[np.integer]) -> Floats:
-        """1 for the names under which a list of links was found, and none of it fetched; else 0."""
+        """Return 1 for names with a list of links of which none was fetched, else 0."""
         result: Floats = self._untried[numbers]
         return result
 
     def dryness(self, numbers: NDArray[np.integer]) -> Floats:
-        """log2(1 + n/32) of each number.
+        """Return log2(1 + n/32) for each number, after n consecutive fruitless fetches.
 
-        n fetches of it in a row did not pay. -1 is a name never counted.
+        -1 is an unknown name.
         """
         result: Floats = self._dryness[numbers]
         return result
 
     def shares(self, numbers: NDArray[np.integer]) -> Floats:
-        """1/√(1+n) for the counts n of each number; -1: a name never counted."""
+        """Return 1/√(1+n) for each number, where n is its count; -1 is an unknown name."""
         result: Floats = self._shares[numbers]
         return result
 
     def state(self) -> tuple[list[str], Floats, NDArray[np.int64]]:
-        """Names, counts, and fruitless fetches in a row, for :meth:`restore`."""
+        """Return names, counts, and consecutive fruitless fetches, for :meth:`restore`."""
         return self.names, np.array(self._counts, np.float32), np.array(self._fruitless, np.int64)
 
     def restore(
         self, names: list[str], counts: Floats, fruitless: NDArray[np.int64] | None = None
     ) -> None:
-        """Take over what :meth:`state` gave; raise ``ValueError`` if it does not fit.
+        """Restore the result of :meth:`state`; raise ``ValueError`` if it does not fit.
 
-        ``fruitless`` is missing in what earlier versions gave.
+        States of earlier versions lack ``fruitless``.
         """
         self.numbers = {name: i for i, name in enumerate(names)}
         self.names, self._counts = list(names), counts.tolist()

@@ -1,4 +1,4 @@
-"""The order of the waiting links: keeps it right, and sends changed keys to the frontier."""
+"""Keeps the order of waiting links up to date, and reports changed keys to the frontier."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from semcrawl.relevance.learned.shares import TopicShares
 from semcrawl.relevance.learned.table import WAITING, Floats, Ids, LinkTable
 
 _NO_LINKS: Ids = np.zeros(0, np.int64)
-#: scores are multiples of one over this
+#: scores are multiples of 1 / this
 _GRID = np.float32(1 << 12)
-#: what a fetch counts as surprise at least: links also move as places are known, or run dry
+#: least surprise of a fetch, as links also move when places become known or run dry
 _EVERY_FETCH = 0.01
-#: … where something happens: half as much after so many fetches in a row without a surprise, a
-#: third after twice as many …, and a twentieth at least
+#: … it falls to a half after this many consecutive fetches without a surprise, to a third after
+#: twice as many …, and to a twentieth at least
 _QUIET = 50
 _LEAST_SHARE = 0.05
-#: error of a prediction above which the fetch is a surprise
+#: least error of a prediction that is a surprise
 _SURPRISING = 0.05
-#: links that a full refresh may go through per fetch, averaged
+#: most links that full refreshes predict per fetch, on average
 _LINKS_PER_FETCH = 1000
-#: keys that a full refresh may change per fetch, averaged: the frontier has to file them all
+#: most keys that full refreshes change per fetch, on average, as the frontier has to file them
 _KEYS_PER_FETCH = 50
-#: factor by which the refresh of all links may be delayed while predictions hold
+#: factor by which a full refresh may be delayed while predictions hold
 _UNSURPRISED = 16
-#: links of a host that surely are the first ones when a crawl asks for more
+#: links at a host's front that must be in the right order when the crawl asks for more
 _NEXT = 8
-#: how often the first links are looked at until they are the right ones
+#: most attempts to get these right
 _ROUNDS = 16
-#: links whose rows are gathered at once
+#: links that are predicted at once
 _CHUNK = 1 << 15
 
 
 def rounded(scores: Floats) -> Floats:
-    """Scores on a grid, so that links that are worth the same have the same score.
+    """Round scores to a grid, so that links of equal worth have equal scores.
 
-    Sums of the same weights in another order differ in their last digits.
+    Sums of the same weights in different orders differ in their last digits.
     """
     result: Floats = np.rint(scores * _GRID)
     result /= _GRID
@@ -48,11 +48,11 @@ def rounded(scores: Floats) -> Floats:
 
 
 class WaitingOrder:
-    """Keeps the best links of every host in right order in the frontier.
+    """Keeps the best links of every host in the right order in the frontier.
 
-    The frontier holds a key of every link, as it was when last told. Only a host's *front* is
-    kept right. It holds the best links by what they are worth and the first ones by what the
-    frontier believes: a *reserve* of all others, first ones first, fills it up.
+    The frontier has the last reported key of every link. Only those of a host's *front* are kept
+    right: the best links by their present score, and the first ones by their key in the frontier.
+    The *reserve* has all other links, the first ones by key first, and fills up the front.
     """
 
     def __init__(
@@ -63,24 +63,24 @@ class WaitingOrder:
         self._scores = scores
         #: host number → its front
         self._fronts: dict[int, Ids] = {}
-        #: host number → the other links of the host, largest worth at the frontier first
+        #: host number → its other links, the first ones in the frontier first
         self._reserves: dict[int, Ids] = {}
         self._moved: dict[int, float] = {}
-        #: whether a sure target may be among them; most of the time there is none
+        #: whether a front may contain a sure target; usually none does
         self._may_be_sure = False
 
     @property
     def crowded(self) -> list[int]:
-        """Numbers of the hosts on which more links wait than are in front."""
+        """Numbers of the hosts with links beyond their front."""
         return list(self._reserves)
 
     @property
     def untold(self) -> int:
-        """How many links have another place than the frontier has heard of."""
+        """Number of links with a changed score that was not reported yet."""
         return len(self._moved)
 
     def front(self, host: int) -> Ids:
-        """The best waiting links of a host, in no order."""
+        """Return the front of a host, unordered."""
         front = self._fronts.get(host)
         if front is None:
             return _NO_LINKS
@@ -90,7 +90,7 @@ class WaitingOrder:
         return front
 
     def sure(self) -> int:
-        """How many links in front of their hosts are believed to be (nearly) sure targets."""
+        """Return the number of waiting links in fronts that are (nearly) sure targets."""
         if not self._may_be_sure:
             return 0
         told, state = self._table.columns["told"], self._table.columns["state"]
@@ -102,7 +102,7 @@ class WaitingOrder:
         return found
 
     def join(self, numbers: Ids) -> None:
-        """New links join the fronts of their hosts, the best of them if they are many."""
+        """Add new links to the fronts of their hosts; of many, only the best."""
         hosts = self._table.columns["host"][numbers]
         distinct = dict.fromkeys(hosts.tolist())
         head = self._options.head
@@ -125,9 +125,9 @@ class WaitingOrder:
         return bool(columns["index"].item(number) < self._options.sure)
 
     def first(self, host: int, most: int) -> tuple[Ids, float]:
-        """The first so many links of a host, in no order, as the frontier believes.
+        """Return the first ``most`` links of a host by their key in the frontier, unordered.
 
-        And what the first of the others is believed to be worth, if there are any.
+        Return also the score in the frontier of the next link, minus infinity if there is none.
         """
         told = self._table.columns["told"]
         best, next_best = self._best(self.front(host), most)
@@ -142,24 +142,24 @@ class WaitingOrder:
         return best, max(next_best, behind)
 
     def _behind(self, host: int) -> float:
-        """Return the believed worth of the first link in a host's reserve."""
+        """Return the score in the frontier of the first link in a host's reserve."""
         reserve = self._reserves.get(host, _NO_LINKS)
         return self._table.columns["told"].item(reserve[0]) if len(reserve) else -math.inf
 
     def _best(self, front: Ids, most: int) -> tuple[Ids, float]:
-        """The best of a front, so many, and what the next one is believed to be worth."""
+        """Return the ``most`` first links of a front, and the next one's score in the frontier."""
         if len(front) <= most:
             return front, -math.inf
         against = -self._table.columns["told"][front]
-        order = against.argsort(kind="stable")  # (which of equals are first is not left to chance)
+        order = against.argsort(kind="stable")  # a deterministic order of equal links
         return front[order[:most]], -against.item(order[most])
 
     def settle(self, numbers: Ids) -> None:
-        """Note which of these links have another place than the frontier believes."""
+        """Report those of these links whose score changed."""
         self._tell(numbers, self._scores(numbers))
 
     def rebuild(self) -> None:
-        """Choose the fronts anew out of all waiting links."""
+        """Choose all fronts again from the waiting links."""
         table = self._table
         waiting = table.waiting()
         scores = self._scores(waiting)
@@ -181,14 +181,14 @@ class WaitingOrder:
                 self._reserves[host] = self._first_told_first(mine[self._options.head :])
 
     def renumber(self, kept: np.ndarray) -> None:
-        """Follow :meth:`LinkTable.keep`: ``kept`` tells which of the old numbers are left."""
+        """Follow :meth:`LinkTable.keep`, where ``kept`` marks the remaining old numbers."""
         renumbered = np.cumsum(kept) - 1
         self._moved = {int(renumbered[n]): s for n, s in self._moved.items() if kept[n]}
         self._fronts = dict.fromkeys(self._fronts, _NO_LINKS)
         self._reserves = {}
 
     def moved(self) -> dict[str, float]:
-        """Scores by URL of waiting links whose place changed since the last call."""
+        """Return scores by URL, for waiting links whose score changed since the last call."""
         if not self._moved:
             return {}
         state, urls = self._table["state"], self._table.urls
@@ -196,7 +196,7 @@ class WaitingOrder:
         return {urls[n]: score for n, score in moved.items() if state[n] == WAITING}
 
     def _first_told_first(self, numbers: Ids) -> Ids:
-        """Links in the order of the frontier; those with the same key in that of arrival."""
+        """Sort links as the frontier does: by key, then in order of arrival."""
         numbers = np.sort(numbers)
         return numbers[np.argsort(-self._table["told"][numbers], kind="stable")]
 
@@ -215,7 +215,7 @@ class WaitingOrder:
 
 
 class Refresh:
-    """Predicts the first links of a host again after its fetches, and all now and then."""
+    """Predicts the first links of hosts again after their fetches, and all links now and then."""
 
     def __init__(
         self,
@@ -230,21 +230,21 @@ class Refresh:
         self._shares = shares
         self._table = table
         self._order = order
-        #: fetches that all links were last predicted after
+        #: number of fetches at the last full refresh
         self._done_at = 0
-        #: keys that changed then
+        #: number of keys that it changed
         self._changed = 0
-        #: numbers of hosts that something was fetched of since their predictions were refreshed
+        #: numbers of hosts with fetches since their last refresh
         self._stale: set[int] = set()
-        #: by how much the fetches since then were off what was predicted, in all, and each a bit
+        #: sum of prediction errors since the last refresh, plus a little per fetch
         self._surprise = 0.0
-        #: … the fetches since all links were predicted
+        #: sum of prediction errors since the last full refresh
         self._all_surprise = 0.0
-        #: fetches since the last surprise
+        #: number of fetches since the last surprise
         self._quiet = 0
 
     def note(self, host: int, error: float) -> None:
-        """Note a fetch, and the error of its prediction."""
+        """Note a fetch and the error of its prediction."""
         self._stale.add(host)
         self._quiet = 0 if error >= _SURPRISING else self._quiet + 1
         least = _EVERY_FETCH * max(_LEAST_SHARE, _QUIET / (_QUIET + self._quiet))
@@ -252,10 +252,10 @@ class Refresh:
         self._all_surprise += error
 
     def stale(self, fetches: int) -> None:
-        """Predict again what the last fetches may have moved: the first links of their hosts.
+        """Predict the first links of recently fetched hosts again.
 
-        Not while everything is as expected. From time to time, and at the start, all links.
-        ``fetches``: how many there were in all.
+        Do nothing while fetches match their predictions. At the start, and from time to time, all
+        links are predicted. ``fetches`` is the total number of fetches.
         """
         if not self._stale:
             return
@@ -271,7 +271,7 @@ class Refresh:
             self._settle(host, predict=True)
 
     def _all_due(self, fetches: int) -> bool:
-        """Whether to predict all links again, so many fetches after it was last done."""
+        """Whether a full refresh is due, ``fetches`` after the last one."""
         options, links = self._options, self._table.size
         every = max(
             options.refresh_every, links // _LINKS_PER_FETCH, self._changed // _KEYS_PER_FETCH
@@ -282,7 +282,7 @@ class Refresh:
         return surprised or fetches >= _UNSURPRISED * every or links > options.max_links
 
     def all(self, fetches: int) -> None:
-        """Predict every waiting link again and choose the fronts anew."""
+        """Predict all waiting links, and choose the fronts again."""
         self._done_at = fetches
         self._stale.clear()
         self._surprise = 0.0
@@ -297,10 +297,10 @@ class Refresh:
         self._changed = self._order.untold
 
     def _settle(self, host: int, *, predict: bool) -> None:
-        """Put the first links of a host right, until those that are first then are right.
+        """Correct the first links of a host until those that are then first are correct.
 
-        Many alike may wait, and all be worth less than believed: those behind them would be taken
-        next, for what they were worth.
+        Many similar links may all be worth less than their key says; the next ones, with outdated
+        keys, would then be taken first.
         """
         told = self._table.columns["told"]
         for _ in range(_ROUNDS):
@@ -312,13 +312,13 @@ class Refresh:
                 return
 
     def _predict_stretch(self, first: int, end: int) -> None:
-        """Predict the waiting links among those from one number to before another."""
+        """Predict the waiting links with numbers from ``first`` to ``end - 1``."""
         table = self._table
         numbers = first + np.flatnonzero(table["state"][first:end] == WAITING)
         if len(numbers) < (end - first) // 2 or self._shares is not None:
             self._predict(numbers)
             return
-        # gathering costs more than predicting a few links too many
+        # predicting a few links too many is cheaper than gathering rows
         rows, starts = table.stretch(first, end)
         logits = self._model.logits(rows, starts, table["prior"][first:end])
         table["index"][numbers] = sigmoids(logits[numbers - first])
@@ -335,7 +335,7 @@ class Refresh:
                 columns["share"][numbers], columns["hope"][numbers] = shares
 
     def _forget(self) -> None:
-        """Drop the least likely of the waiting links, until a tenth of the room is free."""
+        """Forget the least promising waiting links, until a tenth of the table is free."""
         table, most = self._table, self._options.max_links
         kept = np.ones(table.size, bool)
         waiting = table.waiting()
@@ -344,7 +344,7 @@ class Refresh:
             worst = np.argsort(table["told"][waiting], kind="stable")[:surplus]
             kept[waiting[worst]] = False
         if table.size - surplus > most:
-            # so many pages were fetched that the oldest leave too
+            # with very many fetched pages, the oldest half goes too
             kept[: table.size // 2] = False
         table.keep(kept)
         self._order.renumber(kept)

@@ -1,4 +1,4 @@
-"""The part of a crawl's memory that is kept for later, and its form as bytes (no pickle)."""
+"""Saves the memory of a crawl as bytes, without pickle, and restores it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from semcrawl.relevance.learned.memory import CrawlMemory
 from semcrawl.relevance.learned.table import TAKEN, LinkTable
 
 _COUNTS = ("hosts", "clusters", "sections", "subsections")
-#: changes whenever the meaning of the stored state does, features included
+#: changes with the meaning of the stored state, features included
 STAMP = b"semcrawl-learned-1\n"
-#: largest state that is unpacked, in bytes
+#: size limit of an unpacked state, in bytes
 _LARGEST = 1 << 31
 
 
 def read_model(path: str) -> bytes:
-    """Read the state of another crawl from a file; raise ``UsageError`` if that cannot be."""
+    """Read the state of another crawl from a file; raise ``UsageError`` if it is unreadable."""
     try:
         return Path(path).read_bytes()
     except OSError as error:
@@ -33,7 +33,7 @@ def read_model(path: str) -> bytes:
 
 
 def content_of(memory: CrawlMemory) -> dict[str, Any]:
-    """Weights, counts, the tree, and the best of the waiting links."""
+    """Return weights, counts, the discovery tree, and the best waiting links."""
     content: dict[str, Any] = {"bits": memory.options.table_bits}
     content |= {"fetches": memory.fetches, "drought": memory.drought}
     content |= {"judged": memory.judged, "relevant": memory.relevant}
@@ -53,9 +53,9 @@ def content_of(memory: CrawlMemory) -> dict[str, Any]:
 def take_over(
     memory: CrawlMemory, content: Mapping[str, Any], *, weights_only: bool = False
 ) -> None:
-    """Go on with what :func:`content_of` gave; raise ``UsageError`` if it does not fit.
+    """Restore the result of :func:`content_of`; raise ``UsageError`` if it does not fit.
 
-    ``weights_only``: it comes from another crawl, whose links and counts mean nothing here.
+    With ``weights_only``, ignore links and counts, as they are those of another crawl.
     """
     bits = content.get("bits")
     if bits != memory.options.table_bits:
@@ -100,15 +100,15 @@ def _worth_keeping(memory: CrawlMemory) -> LinkTable:
 
 
 def pack(content: Mapping[str, Any]) -> bytes:
-    """Bytes of a mapping of msgpack-able values and NumPy arrays."""
+    """Encode a mapping with values for msgpack and NumPy arrays."""
     encoded = {name: _encode(value) for name, value in content.items()}
     plain = msgpack.packb(encoded, unicode_errors="surrogatepass")
-    body = zlib.compress(plain, 1)  # others wait meanwhile, and more effort gains little
+    body = zlib.compress(plain, 1)  # the crawl waits, and a higher level gains little
     return STAMP + zlib.crc32(body).to_bytes(4, "big") + body
 
 
 def unpack(state: bytes) -> dict[str, Any]:
-    """Return the content of :func:`pack`; raise ``UsageError`` if foreign, older or cut short."""
+    """Decode the result of :func:`pack`; raise ``UsageError`` if foreign, older or damaged."""
     if not state.startswith(STAMP):
         raise UsageError("the model is not one of this version's learned strategy")
     checksum, body = state[len(STAMP) : len(STAMP) + 4], state[len(STAMP) + 4 :]

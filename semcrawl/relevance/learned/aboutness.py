@@ -1,4 +1,4 @@
-"""The topic of the crawl as far as a link shows it: near words, and the page that it is on."""
+"""Evidence of the crawl's topic in a link: its words, and the page that it is on."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from semcrawl.relevance.learned.parts import LinkParts
 from semcrawl.relevance.learned.prior import LinkSigns
 from semcrawl.topics import NEAR, Remembering, Topic, parts_of
 
-#: texts whose nearness is remembered
+#: most texts whose similarity is cached
 _REMEMBERED = 50_000
-#: bounds between the steps that nearness and relevance are told apart by
+#: bounds of the steps of similarity and relevance that features distinguish
 _STEPS = (0.0, 0.2, 0.5, 0.8)
-#: what a link gains by its own words, the words around it and its page (logits): pages about a
-#: topic link to their like, and say so (sources.md S: linkage locality)
+#: logits that a link gains by its own words, the words around it, and its page, as pages about a
+#: topic link to similar pages, and name it (sources.md S: linkage locality)
 _BY_WORDS, _BY_CONTEXT, _BY_PAGE = 2.0, 0.7, 0.7
-#: … of the share about the topic of what it leads to, by a page that is near the topic (logits)
+#: logits that a page near the topic adds to the share of its links' documents about the topic
 _SHARE_BY_PAGE = 1.6
-#: taken off a link to a document of the wanted kind: what it is about is open (logits)
+#: logits taken off a link to a document of the wanted kind, as its subject is unknown
 _OPEN = 2.0
 
 
 class Nearness(NamedTuple):
-    """How near a link is to the topic, 0 to 1 each."""
+    """The closeness of a link to the topic, 0 to 1 each."""
 
-    #: its own words: anchor, title, address; its property in RDF; the texts near an image
+    #: of its own words: anchor, title, address, property in RDF, texts near an image
     words: float
     context: float
-    #: relevance of its page; ``None`` when its page was not judged
+    #: relevance of its page; ``None`` if the page was not judged
     page: float | None
-    #: logits that the page adds to the prior of the share about the topic of what it leads to
+    #: logits that the page adds to the prior of the share
     share_by_page: float = 0.0
 
     @property
     def tokens(self) -> list[tuple[str, Sequence[str]]]:
-        """Features by their topic letter."""
+        """Its features, by letter."""
         words, context = bisect_left(_STEPS, self.words), bisect_left(_STEPS, self.context)
         page = "-" if self.page is None else str(bisect_left(_STEPS, self.page))
         return [("m", (str(words),)), ("c", (str(context),)), ("v", (page, f"{words} {page}"))]
@@ -61,12 +61,12 @@ class Nearness(NamedTuple):
 
 
 class TopicSigns:
-    """Looks for the topic in links."""
+    """Finds evidence of the topic in links."""
 
     def __init__(self, topic: Topic, *, in_folders: bool = False) -> None:
-        """Look for ``topic``; one that knows no words shows by the pages of links alone.
+        """Compare links with ``topic``; if it knows no words, only their pages count.
 
-        ``in_folders``: also in the names of the folders that links lie in.
+        With ``in_folders``, compare the names of the links' folders too.
         """
         self._in_folders = in_folders
         self._knows_words = topic.knows_words
@@ -75,13 +75,13 @@ class TopicSigns:
         self._of_folder = lru_cache(_REMEMBERED)(self._nearest)
 
     def of(self, link: Link, parts: LinkParts, relevance: float | None) -> Nearness:
-        """Return how near a link is, found on a page of that relevance."""
+        """Return the closeness of a link on a page with this relevance."""
         if not self._knows_words:
             return Nearness(link.near_text or 0.0, 0.0, relevance, _BY_PAGE * (relevance or 0.0))
         own = (link.anchor, link.title, *parts.anchor_words, *parts.title_words, *parts.last_words)
         words = self._nearest(own)
         if self._in_folders:
-            if 0 < words < 1:  # (addresses seldom repeat: few are looked at whole)
+            if 0 < words < 1:  # whole names seldom repeat, so few are compared
                 words = max(words, self._similarity(" ".join(parts.last_words)))
             words = max(words, self._of_folder(tuple(parts.folder_words)))
         words = max(words, link.near_text or 0.0)
@@ -96,12 +96,12 @@ class TopicSigns:
 
 
 def likeness(relevance: float | None) -> float:
-    """Return how much a page speaks for the topic, 0 to 1: in full from where it is near."""
+    """Return how much a page indicates the topic, 0 to 1; 1 from the relevance ``NEAR`` on."""
     return min(1.0, (relevance or 0.0) / NEAR)
 
 
 def options_for(topic: Topic | None, options: LearnedOptions) -> LearnedOptions:
-    """Return the options of a crawl about a topic: those of what is new for ``new``."""
+    """Return the options for a topic; for ``new`` its own replace the usual ones."""
     if topic is None or not any(isinstance(part, Remembering) for part in parts_of(topic)):
         return options
     return replace(
@@ -113,9 +113,9 @@ def options_for(topic: Topic | None, options: LearnedOptions) -> LearnedOptions:
 
 
 def about(signs: LinkSigns, near: Nearness, *, with_shares: bool) -> LinkSigns:
-    """Return the signs of a link of a crawl with a topic: its kind alone makes no target.
+    """Adapt the signs of a link to a crawl with a topic, where the kind alone makes no target.
 
-    ``with_shares``: what it is about is predicted apart from what it is.
+    With ``with_shares``, the subject of a document is predicted separately from its kind.
     """
     if signs.useless:
         return signs

@@ -1,4 +1,4 @@
-"""Which hosts ever answered, and what that says of the others that were named beside them."""
+"""Remembers which hosts answered, and estimates the chances of hosts named beside them."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from numpy.typing import NDArray
 
 from semcrawl.relevance.learned.table import DONE, SILENT, Floats, LinkTable
 
-#: by what a failure lowers the trust in a host that gave no document yet
+#: factor by which a failure lowers the trust in a host that gave no document yet
 _PER_FAILURE = 0.5
-#: hosts that a list is believed to have named well before any of them is asked
+#: weight of the prior trust in a list, in hosts
 _BELIEVED = 4
-#: number of a host that has none
+#: number of a host without a number
 NO_HOST = np.iinfo(np.int32).max
 
 
 class AnsweringHosts:
-    """Remembers by number which hosts ever answered, and how often the others failed.
+    """Remembers which hosts ever answered, and how often the others failed, by number.
 
-    On most sites many links lead elsewhere, to hosts that are long gone or keep robots out. Their
-    failures say nothing of how good links look.
+    Many links of a site lead to hosts that are gone or exclude robots. Their failures say nothing
+    about the features of good links.
 
-    They say something of the other hosts that the same site names in the same place, its *list*:
-    a host that was never asked is trusted as much as those of its list answered, which is trusted
-    at first as much as all lists of its site.
+    They say something about the other hosts that the same site names in the same place, a *list*.
+    The trust in a host that was never asked is the share of its list's hosts that answered. The
+    prior trust in a list comes from the other lists of its site.
     """
 
     def __init__(self) -> None:
         self._answering: set[int] = set()
-        #: share of what links are worth that is left; the last element is that of any other host
+        #: share of their worth that a host's links keep; the last element is for all other hosts
         self._trust: Floats = np.ones(1, np.float32)
-        #: number of the list of each host, 0 for none; the last element is that of any other host
+        #: list number of each host, 0 for none; the last element is for all other hosts
         self._list_of: NDArray[np.int32] = np.zeros(1, np.int32)
-        #: lists by name, and of each: its site (a list too; 0 for a site), and how many of its
-        #: hosts answered and failed
+        #: list numbers by name; for each list its site (a list too; 0 for a site itself), and the
+        #: numbers of its hosts that answered and failed
         self._lists: dict[str, int] = {"": 0}
         self._site_of, self._answers, self._failures = [0], [0], [0]
-        #: trust in each list's hosts, unless it has to be computed again
-        self._faith: Floats | None = None
+        #: trust in the hosts of each list; ``None`` if it must be computed again
+        self._list_trust: Floats | None = None
 
     @property
     def doubtful(self) -> bool:
@@ -48,20 +48,20 @@ class AnsweringHosts:
         return len(self._trust) > 1
 
     def __len__(self) -> int:
-        """How many hosts ever answered."""
+        """Return the number of hosts that ever answered."""
         return len(self._answering)
 
     def named(self, hosts: Iterable[tuple[int, str]], known: int) -> None:
-        """Note that lists (``site place``) name hosts; the first ``known`` were named before.
+        """Note that lists (``site place``) name hosts; host numbers below ``known`` are not new.
 
-        A host that several lists name is of the one that is trusted most.
+        A host that several lists name belongs to the most trusted one.
         """
         for host, name in dict.fromkeys(hosts):
             if name and host not in self._answering:
                 self._name(host, name, new=host >= known)
 
     def answered(self, host: int) -> None:
-        """Note that a host gave a document, or led to one."""
+        """Note that a host gave a document, or redirected to one."""
         if host not in self._answering:
             self._answering.add(host)
             failed = host < len(self._trust) - 1 and self._trust[host] < 1
@@ -72,7 +72,7 @@ class AnsweringHosts:
                 self._trust[host] = 1
 
     def failed(self, host: int) -> bool:
-        """Note that a request came to nothing; return whether the host ever answered."""
+        """Note a failed request; return whether the host ever answered."""
         if host in self._answering:
             return True
         missing = host + 2 - len(self._trust)
@@ -84,25 +84,25 @@ class AnsweringHosts:
         return False
 
     def trust(self, hosts: NDArray[np.integer]) -> Floats:
-        """Return the share of their worth that links on these hosts keep, 0 to 1."""
+        """Return the share of their worth that links on each of these hosts keep, 0 to 1."""
         own: Floats = self._trust.take(hosts, mode="clip")
         return own * self._trusts().take(self._list_of.take(hosts, mode="clip"))
 
     def trust_as_named(self, hosts: NDArray[np.integer], names: Sequence[str]) -> Floats:
-        """Return the same; a host never heard of is trusted as its list is, given by name."""
+        """Return the same, with the trust in a list, given by name, for an unknown host."""
         trust = self.trust(hosts)
         for place in np.flatnonzero(hosts == NO_HOST).tolist():
             trust[place] = self._trusts()[self._number(names[place])]
         return trust
 
     def reasons(self, host: int, name: str) -> tuple[float, float]:
-        """Return the two factors of the trust in a host: by itself, and by its list."""
+        """Return the two factors of the trust in a host: its own, and its list's."""
         own = float(self._trust.take(host, mode="clip"))
         known = int(self._list_of.take(host, mode="clip"))
         return own, self._trusted(self._number(name) if host == NO_HOST else known)
 
     def state(self) -> dict[str, Any]:
-        """Everything, for :meth:`restored`."""
+        """Return everything, for :meth:`restored`."""
         counts = (self._site_of, self._answers, self._failures)
         return {
             "answering": np.array(sorted(self._answering), np.int64),
@@ -114,7 +114,7 @@ class AnsweringHosts:
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> Self:
-        """Take over what :meth:`state` gave; earlier versions knew of no lists."""
+        """Restore the result of :meth:`state`; earlier versions had no lists."""
         found = cls()
         found._answering, found._trust = set(state["answering"].tolist()), state["trust"].copy()
         if "lists" in state:
@@ -128,7 +128,7 @@ class AnsweringHosts:
 
     @classmethod
     def of(cls, table: LinkTable) -> Self:
-        """Tell from what became of the links of a table."""
+        """Derive it from the outcomes of a table's links."""
         found = cls()
         done = table["state"] == DONE
         silent = (table["flags"] & SILENT) > 0
@@ -150,7 +150,7 @@ class AnsweringHosts:
             self._list_of[host] = number
 
     def _number(self, name: str) -> int:
-        """Return the number of a list, or of its site if nothing is known of it, or 0."""
+        """Return the number of a list, else of its site, else 0."""
         number = self._lists.get(name)
         return self._lists.get(name.partition(" ")[0], 0) if number is None else number
 
@@ -164,31 +164,31 @@ class AnsweringHosts:
             self._site_of.append(above)
             self._answers.append(0)
             self._failures.append(0)
-            self._faith = None
+            self._list_trust = None
         return number
 
     def _count(self, host: int, *, answers: int = 0, failures: int = 0) -> None:
-        """Count what came of a host for its list, and for the list's site."""
+        """Count answers and failures of a host for its list and the list's site."""
         number = int(self._list_of.take(host, mode="clip"))
         while number:
             self._answers[number] += answers
             self._failures[number] += failures
             number = self._site_of[number]
-            self._faith = None
+            self._list_trust = None
 
     def _trusted(self, number: int) -> float:
         return float(self._trusts()[number])
 
     def _trusts(self) -> Floats:
-        """Return the trust in the hosts of each list."""
-        if self._faith is None:
+        """Return the trust in the hosts of each list, cached."""
+        if self._list_trust is None:
             sites = np.array(self._site_of)
             answers, failures = np.array(self._answers), np.array(self._failures)
-            # (by what its site's other lists are worth, as far as it is not known itself)
+            # the prior of a list: the share of its site's other lists
             beside = np.where(sites, answers[sites] - answers, 0)
             lost = np.where(sites, failures[sites] - failures, 0)
             believed = (beside + _BELIEVED) / (beside + lost + _BELIEVED)
             total = answers + failures + _BELIEVED
-            faith: Floats = ((answers + _BELIEVED * believed) / total).astype(np.float32)
-            self._faith = faith
-        return self._faith
+            trust: Floats = ((answers + _BELIEVED * believed) / total).astype(np.float32)
+            self._list_trust = trust
+        return self._list_trust

@@ -1,4 +1,4 @@
-"""Expectations: of all that waits, of one link (and why), and when they end a crawl."""
+"""Expectations: of all waiting links, of one link with its reasons, and those that end a crawl."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.memory import CrawlMemory
 from semcrawl.relevance.learned.table import Floats
 
-#: answering hosts from which on nothing in flight is waited for: others can be asked meanwhile
+#: number of answering hosts from which on requests in flight are not limited
 _MANY_HOSTS = 8
-#: features shown for and against a link
+#: most features shown for and against a link
 _SHOWN = 8
-#: weights nearer to 0 than this say nothing, logits
+#: smaller weights (logits) are not shown
 _NOTHING = 0.005
 
 
 def room(memory: CrawlMemory, uncertain: int) -> int:
-    """How many more fetches to start, ``uncertain`` ones, no sure targets, being under way."""
+    """Return how many more fetches to start while ``uncertain`` ones are in flight."""
     options, hosts = memory.options, len(memory.answering)
     if not options.ramp or hosts >= _MANY_HOSTS:
         return 1 << 30
@@ -30,7 +30,7 @@ def room(memory: CrawlMemory, uncertain: int) -> int:
 
 
 def expected_next(memory: CrawlMemory, requests: int) -> float:
-    """Targets that the next so many requests are expected to bring."""
+    """Return the expected number of targets from the next ``requests`` requests."""
     index = _waiting_indexes(memory)
     if len(index) > requests:
         index = np.partition(index, len(index) - requests)[len(index) - requests :]
@@ -38,9 +38,9 @@ def expected_next(memory: CrawlMemory, requests: int) -> float:
 
 
 def expected_remaining(memory: CrawlMemory) -> float:
-    """Targets expected among the waiting links and on the pages that they lead to.
+    """Return the expected number of targets among waiting links and the pages behind them.
 
-    A page of index v is taken to cost min(1/v, 3) requests, its targets' included.
+    A page of index v is assumed to cost min(1/v, 3) requests, those for its targets included.
     """
     index = _waiting_indexes(memory).astype(np.float64)
     page = (index > 0.05) & (index <= 0.75)
@@ -53,11 +53,10 @@ def _waiting_indexes(memory: CrawlMemory) -> Floats:
 
 
 class Patience:
-    """Ends a crawl after so many requests without a new target, if no more are expected.
+    """Ends a crawl after many requests without a new target, if no more targets are expected.
 
-    Both must hold: the last ``requests`` brought nothing, and as many more are expected to bring
-    less than ``least`` targets. A crawl whose strategy expects nothing in numbers goes by the
-    first alone.
+    Both must hold: the last ``requests`` gave no target, and as many more are expected to give
+    fewer than ``least``. Without a strategy that predicts targets, the first alone decides.
     """
 
     def __init__(self, requests: int, least: float = 1.0) -> None:
@@ -68,11 +67,11 @@ class Patience:
         self._fruitless = 0
 
     def note(self, *, target: bool) -> None:
-        """Hear of a request's end."""
+        """Note the end of a request."""
         self._fruitless = 0 if target else self._fruitless + 1
 
     def is_over(self, expected_next: float | None = None) -> bool:
-        """Whether to stop. ``expected_next``: targets that the next ``requests`` would bring."""
+        """Whether to stop; ``expected_next`` is the prediction for the next ``requests``."""
         if self._fruitless < self.requests:
             return False
         return expected_next is None or expected_next < self.least
@@ -81,9 +80,9 @@ class Patience:
 def evidence(
     memory: CrawlMemory, facts: LinkFacts, named: Iterable[tuple[str, int]]
 ) -> list[tuple[str, str]]:
-    """Rows on a link: its prior, the counts of its page and host, and its heaviest features.
+    """Return rows about a link: its prior, its twins, its host, and its heaviest features.
 
-    ``named``: its features with their rows of the weight table.
+    ``named`` has the names of its features and their rows in the weight table.
     """
     rows = [("prior", f"{facts.signs.prior:+.2f} logits")]
     if memory.judge.any_known(memory.table, facts.twins):

@@ -1,4 +1,4 @@
-"""The model's view of a link: hashed binary features, a prior and its clusters."""
+"""The model's view of a link: hashed binary features, a prior, and its places."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from semcrawl.relevance.learned.parts import (
 )
 from semcrawl.relevance.learned.prior import LinkSigns, TargetSigns
 
-#: texts of one kind whose rows are remembered
+#: most texts of one kind whose rows are cached
 _CACHE_SIZE = 20_000
-#: folders from the top that get a feature each
+#: number of folders from the top with a feature each
 _PREFIXES = 5
-#: longest anchor that is a feature as a whole, characters
+#: most characters of an anchor that is a feature as a whole
 _SHORT_ANCHOR = 24
-#: links of a page before this one are told apart by their place in the markup; later ones, mostly
-#: of long lists, also by how far down the page they are: what is listed first often differs
+#: position on the page from which on it is a feature too; later links are mostly in long lists,
+#: whose first entries often differ
 _LONG_LIST = 32
 _LONG_LIST_BITS = _LONG_LIST.bit_length()
 
-#: what a feature is of → how it is called in an explanation
+#: letter of a kind of features → its name in explanations
 _TOPICS = {
     "1": "always",
     "e": "extension",
@@ -73,29 +73,29 @@ _TOPICS = {
 }
 
 
-#: topics whose texts are words: runs of digits in them are one and the same
+#: kinds whose texts are words, in which all runs of digits are equal
 _WORDY = frozenset("ulqaAbft")
 
 
 class LinkFacts(NamedTuple):
-    """All that the model keeps of a link."""
+    """Everything that the model keeps of a link."""
 
     #: rows of the weight table, without repetition
     rows: NDArray[np.uint32]
     #: names of what the exploration bonus counts by: cluster, section, subsection
     groups: tuple[str, str, str]
     host: str
-    #: the site and the place in its pages that name the host, if that is another one
+    #: the site, and the place in its pages, that name another host; empty for the site's own
     named_by: str
-    #: never to be fetched
+    #: whether it is never fetched
     dropped: bool
     signs: LinkSigns
-    #: other addresses under which the same page may be known
+    #: other addresses of the same page, perhaps
     twins: list[str]
 
 
 class FeatureMaker:
-    """Turns links into :class:`LinkFacts`. Remembers the rows of texts, a bounded number."""
+    """Turns links into :class:`LinkFacts`, with bounded caches of rows."""
 
     def __init__(
         self,
@@ -120,8 +120,7 @@ class FeatureMaker:
     ) -> LinkFacts:
         """Describe a link found on a page in ``page_folder`` (``host/folder/``).
 
-        ``relevance``: what the topic makes of the page. One whose URL cannot be read is
-        ``dropped``.
+        ``relevance`` is that of the page to the topic. A link with an invalid URL is ``dropped``.
         """
         parts = LinkParts(link, page_folder, seeds, self._folders)
         signs = LinkSigns.of(link, parts, self._targets)
@@ -157,7 +156,7 @@ class FeatureMaker:
     def named(
         self, link: Link, page_folder: str, seeds: SeedFolders, relevance: float | None = None
     ) -> list[tuple[str, int]]:
-        """Every feature by name with its row, in the order of making (for explanations)."""
+        """Return the names and rows of all features, for explanations."""
         found: dict[str, int] = {}
         parts = LinkParts(link, page_folder, seeds, self._folders)
         for topic, tokens in chain(
@@ -177,7 +176,7 @@ class FeatureMaker:
         return tuple({self._rows[topic][token] for topic, tokens in found for token in tokens})
 
     def _markup(self, link: Link) -> _Markup:
-        """Return the model's view of a link's element."""
+        """Return the model's view of a link's element, cached."""
         key = (link.tag_path, link.type, link.rel, link.predicate)
         markup = self._markups.get(key)
         if markup is None:
@@ -188,7 +187,7 @@ class FeatureMaker:
         return markup
 
     def _form(self, parts: LinkParts) -> tuple[int, ...]:
-        """Rows of a link's form: what few links of a site differ in."""
+        """Return the rows of a link's form, which many links of a site share, cached."""
         key = (parts.extension, parts.ending, parts.way, len(parts.segments))
         rows = self._forms.get(key)
         if rows is None:
@@ -197,7 +196,7 @@ class FeatureMaker:
             rows = self._forms[key] = self._rows_of(self._form_tokens(parts))
         return rows
 
-    # topic and texts of every feature: those of the folder, the element, the form, the link itself
+    # kind and texts of all features: of the folder, the element, the form, the link itself
 
     def _folder_tokens(self, folder: Folder) -> Iterator[tuple[str, Sequence[str]]]:
         families, host, names = self._families, folder.host, folder.names
@@ -261,20 +260,20 @@ class FeatureMaker:
             found.append(("s", [cue for cue in cues if not cue.startswith(NEAR_TEXT)]))
         if link.position >= _LONG_LIST and "markup" in families:
             shape, farthest = tags_of(link)[1], link.position.bit_length()
-            # one for every power of two passed: what is learned of a place tells of those beyond
+            # one per power of two up to the position, so that a weight also holds for later ones
             found.append(("k", [f"{shape} {n}" for n in range(_LONG_LIST_BITS, farthest + 1)]))
         return found
 
 
 class _Markup(NamedTuple):
-    """The model's view of an element: the end of its tag path, and rows."""
+    """The model's view of an element: the end of its tag path, and its rows."""
 
     shape: str
     rows: tuple[int, ...]
 
 
 class _Rows(dict[str, int]):
-    """Rows of the texts of one topic, hashed when first asked for."""
+    """The rows of texts of one kind, hashed on first use."""
 
     def __init__(self, topic: str, mask: int) -> None:
         super().__init__()
@@ -284,7 +283,7 @@ class _Rows(dict[str, int]):
 
     def __missing__(self, token: str) -> int:
         if self._folds and token != FOLDED and token.isdecimal():
-            return self[FOLDED]  # not remembered: there are as many numbers as one likes
+            return self[FOLDED]  # not cached, as there is no end of numbers
         if len(self) >= _CACHE_SIZE:
             self.clear()
         folded = fold_digits(token) if self._folds else token

@@ -32,25 +32,23 @@ from semcrawl.relevance.learned.table import (
     LinkTable,
 )
 
-#: by how much an observation must be off what was predicted to be learned from, lest endless
-#: pages of nothing cost as much as those that tell something
+#: least error of a prediction to learn from, so that endless useless pages cost little
 _AS_EXPECTED = 0.0005
-#: … and the kind of a document off its probability, which tells labels apart and no more
+#: … and for the kind of a document, which only decides on labels
 _KIND_AS_EXPECTED = 0.01
-#: where a backup stops: the parent's observation hardly moved
+#: a backup stops at a page whose recomputed worth changed by less
 _NO_NEWS = 0.002
-#: … and what makes a recomputed observation worth a step of learning
+#: … and beyond the first page learns only from larger changes
 _NEWS = 0.01
-#: … of full weight; a page whose links all turn out as expected is not learned again and again
+#: … with full weight from this change on
 _FULL_NEWS = 0.02
-#: index of a page that shows its section not to be dry
+#: least index of a page that shows that its section is not dry
 _PROMISING = 0.1
-#: so many fetches in a row that brought nothing make lists that were never tried worth a try,
-#: twice as many all that they will be
+#: consecutive fruitless fetches after which untried lists get a bonus, in full after twice as many
 _DROUGHT = 16
-#: … if their links have this index at least
+#: … if their links have at least this index
 _WORTH_A_TRY = 0.01
-#: what off-topic RDF is worth, as part of the share of RDF that is about the topic
+#: worth of off-topic RDF, as a factor of the share of RDF that is about the topic
 _NEAR_MISS = 0.5
 
 
@@ -58,12 +56,12 @@ class CrawlMemory:
     """Links, weights and counts of one crawl."""
 
     def __init__(self, options: LearnedOptions, *, with_shares: bool = False) -> None:
-        """Begin one; ``with_shares``: RDF is the target, but only about a topic."""
+        """Begin a crawl; ``with_shares`` means that only RDF about a topic is a target."""
         self.options = options
         self.models = Models(options)
-        #: says how much of what links lead to is about the topic
+        #: predicts the share of RDF about the topic behind links
         self.shares = TopicShares(options) if with_shares else None
-        #: says what links are worth that were not fetched yet
+        #: judges new links
         self.judge = Judge(options, self.models)
         self.table = LinkTable()
         self.order = WaitingOrder(options, self.table, self.scores)
@@ -73,11 +71,11 @@ class CrawlMemory:
         self.sections = FetchCounts()
         self.subsections = FetchCounts()
         self.fetches = 0
-        #: RDF documents that the topic judged, and those of them that are about it
+        #: number of RDF documents that the topic judged, and of those about it
         self.judged = self.relevant = 0
-        #: … of these, the last so many brought nothing
+        #: number of latest consecutive fruitless fetches
         self.drought = 0
-        #: links in flight that may open others
+        #: number of links in flight that are not sure targets
         self.pending = 0
         self._refresh = self._new_refresh()
 
@@ -92,10 +90,10 @@ class CrawlMemory:
         told: Floats | None = None,
         judged: Judgement | None = None,
     ) -> range:
-        """Put new links of one page in the table, waiting; return their numbers.
+        """Add new waiting links of a page to the table; return their numbers.
 
-        ``told``: their worth at the frontier. ``judged``: how they were judged when
-        their page was read, which the frontier went by.
+        ``told`` are their scores in the frontier. ``judged`` is their judgement at the time when
+        their page was read, on which these scores are based.
         """
         if not urls:
             return range(self.table.size, self.table.size)
@@ -140,10 +138,10 @@ class CrawlMemory:
         self.order.join(np.arange(numbers.start, numbers.stop))
         return numbers
 
-    # -- what became of them
+    # -- outcomes
 
     def taken(self, number: int) -> None:
-        """Count a link as being fetched: its like lose some of their exploration bonus."""
+        """Count a link as being fetched, which lowers the exploration bonus of similar links."""
         columns = self.table.columns
         if columns["state"].item(number) == WAITING:
             columns["state"][number] = TAKEN
@@ -151,7 +149,7 @@ class CrawlMemory:
             self.pending += columns["index"].item(number) < self.options.sure
 
     def failed(self, number: int) -> None:
-        """Hear that an address gave nothing: its twins may still be good."""
+        """Note that an address failed, so that its twins may still be good."""
         table = self.table
         table["flags"][number] |= FAILED
         for url in twin_addresses(table.urls[number]):
@@ -161,27 +159,27 @@ class CrawlMemory:
                 table["prior"][twin] += np.float32(self.options.twin_penalty)
 
     def is_twin(self, number: int) -> bool:
-        """Whether a link's page seemed to be known under another address."""
+        """Whether a link's page seems to be known under another address."""
         return bool(self.table.columns["flags"].item(number) & TWIN)
 
     def doubt(self, links: range) -> None:
-        """Hear that links were found on a page that was fetched under another address.
+        """Lower the prior of links on a page that was also fetched under another address.
 
-        They are the page's own links, read from the wrong place.
+        They are the page's links, resolved against the wrong address.
         """
         self.table["prior"][links.start : links.stop] -= np.float32(self.options.twin_penalty)
 
     def superseded(self, number: int) -> None:
-        """Hear that a waiting link's document was fetched at another address."""
+        """Note that a waiting link's document was fetched at another address."""
         if self.table["state"][number] == WAITING:
             self.table["prior"][number] = NEVER
 
     def near_miss(self, *, relevant: bool) -> float:
-        """Count an RDF document that the topic judged; return how much of a target it is at least.
+        """Count an RDF document that the topic judged; return its least gain.
 
-        Off-topic RDF shows where RDF is. It is worth half the share of relevant documents among
-        those judged so far (with one relevant and one other document added), so that a topic that
-        nothing is about holds nobody up.
+        Off-topic RDF shows where RDF is. It gains half the share of relevant documents among those
+        judged so far, with one relevant and one other document added. So a topic without any
+        relevant document does not dominate the crawl.
         """
         self.judged += 1
         self.relevant += relevant
@@ -190,12 +188,12 @@ class CrawlMemory:
     def observe(
         self, number: int, *, target: bool, gain: float, links: range, answered: bool = True
     ) -> None:
-        """Learn from a fetch: how much of a target it was, and which new links it opened.
+        """Learn from a fetch: its gain, and the new links of its page.
 
-        ``gain``: 0 to 1. ``answered``: something came of it. What fails on a host that never
-        answered tells of that host, and nothing of what good links look like.
+        ``gain`` is how much of a target it was, 0 to 1; ``answered`` whether its host answered. A
+        failure on a host that never answered says nothing about the features of good links.
         """
-        columns = self.table.columns  # read one by one here: whole columns are cut to length
+        columns = self.table.columns  # single elements are read, so no slicing of columns
         state, index = columns["state"].item(number), columns["index"].item(number)
         if state == WAITING:
             self._count(number)
@@ -229,7 +227,7 @@ class CrawlMemory:
         self._refresh.note(host, error)
 
     def _values(self, links: range) -> Floats:
-        """Return the worth of each link: as found, or else as predicted."""
+        """Return the worth of each link: as observed, else as predicted."""
         part = slice(links.start, links.stop)
         observed = self.table.columns["observed"][part]
         predicted = self.table.columns["index"][part]
@@ -239,17 +237,17 @@ class CrawlMemory:
         return values
 
     def _grew(self, section: int, links: range) -> bool:
-        """Whether more of a section waits since one of its pages, with these links, was fetched."""
+        """Whether a fetched page of a section has more than one new link in that section."""
         sections = self.table.columns["section"][links.start : links.stop]
         return int(np.count_nonzero(sections == section)) > 1
 
     def _page_index(self, links: range, gain: float) -> float:
-        """Return the worth of a page with these new links that is itself ``gain`` of a target."""
+        """Return the worth of a page from its new links and its own ``gain``."""
         horizon = self.options.horizon
         return page_index(self._values(links), horizon, gain) if links and gain < 1 else gain
 
     def _back_up(self, number: int) -> None:
-        """Walk up the discovery tree and learn again what each page is worth by now."""
+        """Walk up the discovery tree, and recompute and learn the worth of each page."""
         columns = self.table.columns
         parent = columns["parent"].item(number)
         for level in range(self.options.backup_depth):
@@ -279,10 +277,10 @@ class CrawlMemory:
         self.sections.add(columns["section"].item(number))
         self.subsections.add(columns["subsection"].item(number))
 
-    # -- the order of what waits
+    # -- the order of waiting links
 
     def believed(self, numbers: Ids, *, share: str = "share") -> Floats:
-        """Index as last predicted, of a column of shares, less on hosts that never answered."""
+        """Return the last predicted index, times a column of shares, times the trust in hosts."""
         columns = self.table.columns
         index: Floats = columns["index"][numbers]
         if self.shares is not None:
@@ -292,7 +290,7 @@ class CrawlMemory:
         return index
 
     def scores(self, numbers: Ids) -> Floats:
-        """Index (as last predicted) plus exploration bonus, less in sections that ran dry."""
+        """Return scores: last predicted index plus exploration bonus, less in dry sections."""
         columns = self.table.columns
         return self.worth(
             self.believed(numbers, share="hope"),
@@ -335,11 +333,11 @@ class CrawlMemory:
         return rounded(worth)
 
     def refresh_stale(self) -> None:
-        """Predict again what the last fetches may have moved."""
+        """Predict the links again that the last fetches may have moved."""
         self._refresh.stale(self.fetches)
 
     def replace_table(self, table: LinkTable, answering: AnsweringHosts) -> None:
-        """Go on with other links; those that were being fetched wait again."""
+        """Continue with another table; links that were in flight wait again."""
         self.table = table
         self.answering = answering
         self.order = WaitingOrder(self.options, table, self.scores)

@@ -1,4 +1,4 @@
-"""The online model of links: what one not yet fetched is worth, learned from those that were."""
+"""The online model: predicts the worth of links from that of fetched ones."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.prior import BASE
 from semcrawl.relevance.learned.table import FAILED, Floats, Ids, LinkTable, Rows
 
-#: values up to which sorting them all is faster than choosing the largest
+#: number of values up to which sorting all is faster than partitioning
 _FEW = 64
-#: subsections whose jitter is remembered
+#: most subsections whose jitter is cached
 _REMEMBERED = 20_000
 _NOTHING: Floats = np.zeros(0, np.float32)
 #: four uniform bytes with mean 127.5 and variance (256² - 1) / 12 each, scaled to variance 1
@@ -28,11 +28,11 @@ _BYTES_SCALE = 1 / (4 * 65535 / 12) ** 0.5
 class IndexModel:
     """Predicts q = σ(prior + Σ weights of a link's rows) and learns from soft targets.
 
-    Sums and functions are computed in double precision and then rounded: NumPy adds in the order
-    that suits the processor, and the last digits of links that are worth the same decide which of
-    them is first. So the same crawl is the same everywhere.
+    Sums and functions are computed in double precision and then rounded. NumPy's order of additions
+    depends on the processor, and the last digits decide between links of equal worth; rounding
+    makes a crawl the same on every processor.
 
-    ``weights``: all 0 at first, one for each row; written to.
+    ``weights`` has one element per row, all 0 at first, and is changed in place.
     """
 
     def __init__(self, options: LearnedOptions, weights: Floats) -> None:
@@ -42,11 +42,11 @@ class IndexModel:
         self.squares: Floats = np.full(len(weights), options.initial_squares, np.float32)
 
     def logits(self, rows: Rows, starts: Ids, priors: Floats) -> Floats:
-        """Logits of many links: ``rows`` one after the other, each link's beginning in ``starts``.
+        """Return the logits of links with concatenated ``rows``; ``starts`` has their beginnings.
 
         Every link has at least one row.
         """
-        if not len(rows):  # no link, or one that nothing is known of
+        if not len(rows):  # no links
             return np.zeros(len(starts), np.float32)
         sums = np.add.reduceat(self.weights.take(rows), starts, dtype=np.float64)
         logits: Floats = sums.astype(np.float32)
@@ -69,28 +69,28 @@ class IndexModel:
         self.weights[at] = weights
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """The rows that were ever touched, for :meth:`restore`."""
+        """Return the rows that were ever updated, for :meth:`restore`."""
         rows = np.flatnonzero(self.squares != np.float32(self._initial))
         return {"rows": rows, "weights": self.weights[rows], "squares": self.squares[rows]}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what :meth:`state` gave."""
+        """Restore the result of :meth:`state`."""
         self.weights[state["rows"]] = state["weights"]
         self.squares[state["rows"]] = state["squares"]
 
 
 class Models:
-    """The two models of a crawl, over the same rows: they are mostly asked together."""
+    """The two models of a crawl over the same rows, as they are mostly used together."""
 
     def __init__(self, options: LearnedOptions) -> None:
         self._weights: Floats = np.zeros((2, 1 << options.table_bits), np.float32)
         #: predicts targets per request
         self.index = IndexModel(options, self._weights[0])
-        #: predicts whether a link is a target itself; serves the labels only
+        #: predicts whether a link is a target itself; only used for labels
         self.kinds = IndexModel(options, self._weights[1])
 
     def predict(self, rows: Rows, starts: Ids, priors: Floats) -> Floats:
-        """Return each model's score of each link: an array of shape (2, links), as ``priors`` is.
+        """Return both models' predictions, in the shape of ``priors``: (2, links).
 
         ``rows`` and ``starts`` as in :meth:`IndexModel.logits`.
         """
@@ -108,20 +108,20 @@ def sigmoid(logit: float) -> float:
 
 
 def sigmoids(logits: Floats) -> Floats:
-    """:func:`sigmoid` of each."""
-    result = np.tanh(logits.astype(np.float64) * 0.5)  # which needs no guard against overflow
+    """Return :func:`sigmoid` of each element."""
+    result = np.tanh(logits.astype(np.float64) * 0.5)  # never overflows
     result += 1
     result *= 0.5
     return result.astype(np.float32)
 
 
 def page_index(values: NDArray[np.floating], horizon: float = math.inf, own: float = 0.0) -> float:
-    """Targets per request that a page promises whose new links have these values.
+    """Return the targets per request that a page with new links of these values promises.
 
-    The page itself costs one request, and is ``own`` of a target (0 to 1); of its links the best k
-    are followed, for the best k: max over k of (own + Σ v·t) / (1 + Σ t), where a link of value v
-    costs t requests in all: 1 for a (nearly) sure target, up to 3 for a page that leads to some, 1
-    for a lost cause. More than one link is looked at only as long as Σ t is at most ``horizon``.
+    It is max over k of (own + Σ v·t) / (1 + Σ t) for the k best links. The page itself costs one
+    request and is ``own`` of a target (0 to 1). A link of value v costs t requests in all: 1 for a
+    nearly sure target, up to 3 for a page that leads to some, 1 for a hopeless link. Beyond the
+    first link, Σ t is at most ``horizon``.
     """
     most = len(values) if math.isinf(horizon) else max(1, int(horizon))
     if len(values) > max(most, _FEW):
@@ -139,9 +139,9 @@ def page_index(values: NDArray[np.floating], horizon: float = math.inf, own: flo
 
 
 class Judgement(NamedTuple):
-    """The facts of some links before they are fetched: a column each."""
+    """The judgement of links before they are fetched, in columns."""
 
-    #: logits, what speaks against twins taken off
+    #: logits, with the penalty of twins
     priors: Floats
     target_priors: Floats
     #: whether the page seems to be known under another address
@@ -152,12 +152,12 @@ class Judgement(NamedTuple):
     likely: Floats
 
     def each(self) -> Iterator[tuple[float, ...]]:
-        """Numbers of every link, for :meth:`together`."""
+        """Return the numbers of each link, for :meth:`together`."""
         return zip(*(column.tolist() for column in self), strict=True)
 
     @classmethod
     def together(cls, links: Sequence[tuple[float, ...]]) -> Self | None:
-        """The judgement of links by the numbers of each; ``None`` if they are not known of all."""
+        """Make a judgement of each link's numbers; return ``None`` if some links have none."""
         if any(len(numbers) != len(cls._fields) for numbers in links):
             return None
         priors, target_priors, twins, indexes, likely = np.array(links, np.float32).T
@@ -165,7 +165,7 @@ class Judgement(NamedTuple):
 
 
 class Judge:
-    """Judges by a model of links' indexes, and one of whether they are targets themselves."""
+    """Judges links by the models of their index and of their kind."""
 
     def __init__(self, options: LearnedOptions, models: Models) -> None:
         self._options = options
@@ -173,9 +173,9 @@ class Judge:
         self._jitters: dict[str, float] = {}
 
     def _priors(self, facts: Sequence[LinkFacts]) -> Floats:
-        """Prior logits, and those of being a target: a row each.
+        """Return the priors of the index and of being a target (logits), a row each.
 
-        The former with a jitter, the same for all links of a subsection and a seed.
+        The former have a jitter that depends on the subsection and the random seed.
         """
         informed = self._options.use_prior
         prior = [
@@ -184,7 +184,7 @@ class Judge:
         return np.array((prior, [f.signs.target_prior for f in facts]), np.float32)
 
     def _jitter_of(self, place: str) -> float:
-        """The amount added to the logits of all links of a subsection."""
+        """Return the jitter of a subsection, in logits."""
         jitter = self._jitters.get(place)
         if jitter is None:
             if len(self._jitters) >= _REMEMBERED:
@@ -199,7 +199,7 @@ class Judge:
     ) -> bool:
         """Whether a page seems to be known under one of these addresses.
 
-        ``beside``: further addresses, known as of this moment.
+        ``beside`` has further known addresses.
         """
         ids = table.ids
         if not beside.isdisjoint(twins):
@@ -210,7 +210,7 @@ class Judge:
         return any(not flags[ids[twin]] & FAILED for twin in twins if twin in ids)
 
     def of(self, table: LinkTable, urls: Sequence[str], facts: Sequence[LinkFacts]) -> Judgement:
-        """Judge links found together, that need not be in the table."""
+        """Judge links of one page, which need not be in the table."""
         if not facts:
             return Judgement(_NOTHING, _NOTHING, np.zeros(0, bool), _NOTHING, _NOTHING)
         found, beside = [], set[str]()
@@ -227,6 +227,6 @@ class Judge:
 
 
 def _normal(noise: int) -> float:
-    """A normally distributed number out of 32 uniform bits (sum of four uniform bytes)."""
+    """Return a roughly normal number made of 32 uniform bits (the sum of four uniform bytes)."""
     mixed = noise * 0x9E3779B97F4A7C15 >> 32 & 0xFFFFFFFF
     return (sum(mixed.to_bytes(4, "little")) - 510) * _BYTES_SCALE

@@ -1,4 +1,4 @@
-"""Options of the learned strategy, with the constants of the model in one place."""
+"""Options of the strategy ``learned``, with the constants of its model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Self
 from semcrawl.config.numbers import read_switch
 from semcrawl.errors import UsageError
 
-#: families of features that can be switched off one by one (ablations)
+#: families of features that can be switched off (ablations)
 FEATURE_FAMILIES: frozenset[str] = frozenset(
     set("extension path query host place anchor context title markup topic".split())
 )
@@ -19,7 +19,7 @@ FEATURE_FAMILIES: frozenset[str] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class LearnedOptions:
-    """Everything that can be chosen about the model. Figures have no unit unless said."""
+    """Options of the model; figures have no unit unless stated."""
 
     #: seed of the jitter that orders places that are worth the same
     seed: int = 0
@@ -29,66 +29,66 @@ class LearnedOptions:
     table_bits: int = 18
     #: step of AdaGrad
     learning_rate: float = 0.15
-    #: where each row's sum of squared gradients starts
+    #: initial sum of squared gradients of each row
     initial_squares: float = 0.05
-    #: weight of an observation that was not fetched itself but recomputed from its children
+    #: weight of an observation that was recomputed from its children
     backup_weight: float = 0.5
-    #: levels of the discovery tree that hear of a fetch below them
+    #: levels of the discovery tree above a fetch that are recomputed
     backup_depth: int = 4
-    #: a page is worth what its best links bring within so many requests: among pages that bring as
-    #: much in the long run, those come first that bring it soon
+    #: a page is worth what its best links give within this many requests, so that of pages with the
+    #: same yield in the long run, those come first that give it soon
     horizon: float = 3.5
-    #: exploration bonus of a link whose cluster, section or subsection nothing was fetched of
+    #: exploration bonus of a link in a cluster, section or subsection without a fetch
     explore_cluster: float = 0.02
     explore_section: float = 0.05
     explore_subsection: float = 0.025
-    #: … in crawls for RDF about a topic, of a link like none that a judged document was behind:
-    #: added to its share (logits); less the more is known of its features, and in proportion to
-    #: how much of what was judged was off the topic
+    #: … in crawls for RDF about a topic, added to the share (logits) of a link unlike all that led
+    #: to judged documents; less the more is known of its features, and in proportion to the share
+    #: of judged documents off the topic
     explore_topic: float = 1.0
     #: weight of what a page about the topic teaches of links like its own, beside a document
     page_weight: float = 0.5
-    #: where the share of what is about the topic starts (logits)
+    #: prior of the share about the topic (logits)
     topic_share: float = 0.0
-    #: … both with the topic ``new``, in place of the two: it hangs on what was read before, not on
-    #: where a document is, so that nothing is hoped for, and most is new until something was not;
-    #: pages teach nothing
+    #: … both for the topic ``new``, whose judgement depends on earlier documents, not on where a
+    #: document is: so there is no bonus, most counts as new until something was not, and pages
+    #: teach nothing
     explore_new: float = 0.0
     new_share: float = 1.0
-    #: links of an index below this get less of the bonus, in proportion to the index's root
+    #: links with an index below this get less of the bonus, by the square root of the index
     explore_index: float = 0.10
-    #: … of the links of a list that none was fetched of, once many fetches in a row brought nothing
+    #: … bonus of links in a list without a fetch, after many consecutive fruitless fetches
     explore_lists: float = 0.1
     #: taken off the prior of an address whose page is known under another address (logits)
     twin_penalty: float = 3.5
-    #: taken off a link's worth when its section ran dry, once for 32 fruitless fetches in a row,
-    #: twice for 96, three times for 224 …: endless parts of a site fall behind, and those sooner
-    #: that grow with every fetch
+    #: taken off a link's worth in a dry section: once after 32 consecutive fruitless fetches, twice
+    #: after 96, three times after 224 … So endless parts of a site fall behind, sooner if they grow
+    #: with every fetch
     dry_penalty: float = 0.01
-    #: standard deviation of the prior's jitter (logits), the same for all links of a subsection:
-    #: links of one list that are worth the same keep their order
+    #: standard deviation of the prior's jitter (logits), the same for all links of a subsection, so
+    #: that links of one list with equal worth keep their order
     jitter: float = 0.1
-    #: after each of so many fetches every prediction is refreshed
+    #: number of first fetches after each of which all links are predicted again
     refresh_always: int = 60
-    #: … and later after every so many fetches
+    #: … later, number of fetches between full refreshes
     refresh_every: int = 25
-    #: … whose predictions were wrong by so much in all (targets per request); others less often
+    #: … if their prediction errors sum to this (targets per request); otherwise more
     refresh_all_surprise: float = 0.5
-    #: … except those of the first so many links of the host, refreshed with the next answers
+    #: number of first links of a host that are predicted again between full refreshes
     first: int = 64
-    #: … once they were off by so much in all; where nothing happens, every fetch counts a little
+    #: … once the prediction errors sum to this, where every fetch counts a little
     refresh_surprise: float = 0.1
-    #: how many links of a host keep an exact key in the frontier
+    #: number of links of a host with an exact key in the frontier
     head: int = 256
-    #: a key is moved only when it is off by more than this
+    #: a key is changed only if it is off by more than this
     tolerance: float = 0.01
-    #: requests in flight grow by one with every so many fetches (see ``room``); 0: no limit
+    #: number of fetches after which one more request may be in flight (see ``room``); 0 = no limit
     ramp: float = 100.0
-    #: a link of an index from here on is taken as it comes, whatever is in flight
+    #: index of a sure target, which is taken whatever is in flight
     sure: float = 0.9
-    #: most links that the model keeps in mind; the least likely are forgotten first
+    #: most links in the model; the least promising are forgotten first
     max_links: int = 1_000_000
-    #: most waiting links that a saved state keeps, the best ones
+    #: most waiting links in a saved state
     saved_links: int = 100_000
     #: switches for ablations
     use_prior: bool = True
@@ -97,7 +97,7 @@ class LearnedOptions:
     families: frozenset[str] = FEATURE_FAMILIES
 
     def __post_init__(self) -> None:
-        """Refuse values that make no sense; raises ``UsageError``."""
+        """Raise ``UsageError`` for invalid values."""
         if not 8 <= self.table_bits <= 26:
             raise UsageError(f"table_bits must be from 8 to 26, not {self.table_bits}")
         if self.max_links < 1000:
@@ -148,7 +148,7 @@ class LearnedOptions:
 
 
 def _coerce(name: str, value: Any, default: Any) -> Any:
-    """``value`` as the type of ``default``; raise ``UsageError`` if it is not one."""
+    """Convert ``value`` to the type of ``default``; raise ``UsageError`` if it is invalid."""
     try:
         if isinstance(default, bool):
             return read_switch(f"learned strategy: {name}", value)

@@ -1,4 +1,4 @@
-"""A link taken apart: where it lies, its path and words, the texts around it; all bounded."""
+"""Takes a link apart: its folder, path and words, and the texts around it; all bounded."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ from semcrawl.links import Link
 
 _DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"[^\W_]+")
-#: letters in lower case, digits, and a space for every other byte
+#: translation table: lower-case letters, digits, and a space for every other byte
 _ASCII_WORDS = bytes(
     ord(chr(b).lower()) if b < 128 and chr(b).isalnum() else 32 for b in range(256)
 )
 #: replaces every run of digits
 FOLDED = "0"
-#: characters of a URL that are looked at
+#: most characters of a URL
 LONGEST = 1000
-#: what several addresses of one page differ in
+#: parts in which several addresses of one page differ
 _PAGE_EXTENSIONS = frozenset({"html", "htm", "xhtml", "php"})
 _INDEX_PAGES = frozenset({"index", "default", "overview"})
 _OTHER_ENDINGS = ("", "/", ".html", ".htm", ".php")
-#: a folder name that names one thing and nothing else: a hash, a session, a UUID (digits folded)
+#: a folder name (digits folded) that identifies a single thing: a hash, a session, a UUID
 _OPAQUE = re.compile(r"(?=[a-f]*0)[a-f0-]{6,}|(?=.*0.*0)[a-z0]{16,}")
-#: folders that are remembered
+#: most cached folders
 _REMEMBERED = 20_000
 _EXTENSION = re.compile(r"[a-z][a-z0-9-]{0,9}")
 _NONE: tuple[str, tuple[str, ...], str] = ("", (), "")
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, in lower case: runs of letters and digits."""
-    if text.isascii():  # most are, and three times as fast without regular expressions
+    """Return the words of a text in lower case: runs of letters and digits."""
+    if text.isascii():  # the usual case, three times as fast without a regular expression
         return text.encode().translate(_ASCII_WORDS).decode().split()
     return _WORDS.findall(text.lower())
 
 
 def without_numbers(words: list[str]) -> list[str]:
-    """The words, with ``0`` for every number: which one it is says nothing."""
+    """Replace every number among the words by ``0``."""
     return [FOLDED if word.isdecimal() else word for word in words]
 
 
 def fold_digits(text: str, to: str = FOLDED) -> str:
-    """Every run of digits turned into ``0``, or something else."""
+    """Replace every run of digits by ``0`` or another text."""
     if text.isdecimal():
         return to
     return _DIGITS.sub(to, text)
 
 
 def way_between(page_folder: str, folder: str) -> str:
-    """How a link's ``host/folder/`` lies to its page's."""
+    """Return the way from a page's ``host/folder/`` to a link's."""
     if folder == page_folder:
         return "same"
     if folder.startswith(page_folder):
@@ -64,9 +64,9 @@ def way_between(page_folder: str, folder: str) -> str:
 
 
 def place_in(root: str, folder: str) -> str:
-    """How a link's ``host/folder/`` lies to the seed's: ``in``, ``near`` (beside it) or ``out``.
+    """Return whether a ``host/folder/`` is ``in`` the seed's, ``near`` (beside it) or ``out``.
 
-    Empty when there is no such root.
+    Empty without a root.
     """
     if not root:
         return ""
@@ -76,13 +76,13 @@ def place_in(root: str, folder: str) -> str:
 
 
 class SeedFolders:
-    """The folders that the crawl's seeds lie in, by host."""
+    """The folders of the crawl's seeds, by host."""
 
     def __init__(self) -> None:
         self.folders: dict[str, str] = {}
 
     def add(self, url: str) -> None:
-        """Note a seed; of several on a host, the folder above all of them counts."""
+        """Add a seed; several on a host share the lowest folder above all of them."""
         folder = folder_of(url)
         host = folder.partition("/")[0]
         known = self.folders.setdefault(host, folder)
@@ -92,7 +92,7 @@ class SeedFolders:
 
     @contextmanager
     def for_now(self, url: str) -> Iterator[None]:
-        """Note a seed, and forget it afterwards."""
+        """Add a seed during the block."""
         host = folder_of(url).partition("/")[0]
         before = self.folders.get(host)
         self.add(url)
@@ -105,13 +105,13 @@ class SeedFolders:
                 self.folders[host] = before
 
     def root(self, host: str) -> str:
-        """``host/folder/`` that the crawl is at home in; empty when that is all of the host."""
+        """Return the ``host/folder/`` of the seeds; empty if it is the whole host."""
         root = self.folders.get(host, "")
         return root if root.count("/") > 1 else ""
 
 
 def split_url(url: str) -> tuple[str, str, str]:
-    """Host with port, path and query of a URL, the host in lower case; empty if it is no URL."""
+    """Return lower-case host with port, path and query of a URL; an empty host if it is no URL."""
     rest = url[:LONGEST].partition("://")[2].partition("#")[0]
     body, _, query = rest.partition("?")
     host, slash, path = body.partition("/")
@@ -119,7 +119,7 @@ def split_url(url: str) -> tuple[str, str, str]:
 
 
 def folder_of(url: str) -> str:
-    """``host/folder/`` of a URL, in lower case."""
+    """Return ``host/folder/`` of a URL, in lower case."""
     host, path, _ = split_url(url)
     if "%" in path:
         path = unquote(path, errors="replace")
@@ -127,7 +127,7 @@ def folder_of(url: str) -> str:
 
 
 def twin_addresses(url: str) -> list[str]:
-    """Other addresses under which servers often serve the same page.
+    """Return other addresses under which servers often serve the same page.
 
     They differ in a trailing slash, an HTML extension, or ``www.``.
     """
@@ -147,7 +147,7 @@ def twin_addresses(url: str) -> list[str]:
 
 
 class Folder:
-    """A folder of a host: what the links into it have in common."""
+    """A folder of a host: the common part of the links into it."""
 
     __slots__ = (
         "host", "names", "rows", "section", "segments", "subsection", "text", "within", "words",
@@ -157,28 +157,28 @@ class Folder:
         self.host = host
         #: ``host/folder/``
         self.text = f"{host}{path}/"
-        #: how it lies to the seed's folder
+        #: its relation to the seed's folder
         self.within = place_in(root, self.text)
-        #: of the path, not folded
+        #: segments of the path, not folded
         self.segments = [s for s in path.split("/") if s]
         #: digits folded, identifiers turned into ``#``
         self.names = [folded_name(s) for s in self.segments]
         self.words = words_of(path)
-        #: what exploration counts fetches by: the first folder on the host, and the first two
+        #: places for the exploration bonus: the first folder on the host, and the first two
         self.section = f"{host}/{'/'.join(self.names[:1])}"
         self.subsection = f"{host}/{'/'.join(self.names[:2])}"
-        #: rows of the features that go with the folder, for who makes them
+        #: rows of the folder's features, cached by :class:`FeatureMaker`
         self.rows: tuple[int, ...] | None = None
 
 
 class Folders:
-    """Folders by host and path, a bounded number of them."""
+    """A bounded cache of folders by host and path."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str, str], Folder] = {}
 
     def get(self, host: str, path: str, seeds: SeedFolders) -> Folder:
-        """Return the folder of that path (without its last slash), in lower case."""
+        """Return the folder of a lower-case path without its last slash."""
         key = (host, path, seeds.root(host))
         folder = self._known.get(key)
         if folder is None:
@@ -189,13 +189,13 @@ class Folders:
 
 
 def folded_name(segment: str) -> str:
-    """A segment with its digits folded, or ``#`` if it names one thing and nothing else."""
+    """Fold the digits of a segment; return ``#`` if it identifies a single thing."""
     folded = fold_digits(segment)
     return "#" if _OPAQUE.fullmatch(folded) else folded
 
 
 class LinkParts:
-    """One link, taken apart once. ``readable`` is false for a URL that is none."""
+    """The parts of a link; ``readable`` is false for an invalid URL."""
 
     __slots__ = (
         "anchor_words", "ending", "endings", "extension", "file", "folder", "folder_words",
@@ -218,7 +218,7 @@ class LinkParts:
         self.trailing = not last
         self.extension, self.endings, self.ending = _NONE
         if last:
-            #: of the path, not folded; at least one
+            #: segments of the path, not folded; at least one
             self.segments = [*folder.segments, last]
             self.file = folded_name(last)
             stem, dot, endings = last.partition(".")
@@ -237,16 +237,16 @@ class LinkParts:
 
 
 def tags_of(link: Link) -> tuple[str, str]:
-    """A link's tag path without digits, and the last three levels of it."""
+    """Return a link's tag path without digits, and its last three levels."""
     tags = fold_digits(link.tag_path[-LONGEST:].lower(), "")
     return tags, "/".join(tags.rsplit("/", 3)[-3:])
 
 
 @lru_cache(maxsize=4096)
 def _endings(dotted: str) -> tuple[str, tuple[str, ...], str]:
-    """Extension, last two endings, and these folded, of what follows a file name's first dot.
+    """Return extension, last two endings, and these folded, of a file name's part behind its dot.
 
-    Of ``dump.nt.gz``: ``gz``; ``nt`` and ``gz``; ``nt.gz``.
+    For ``dump.nt.gz``: ``gz``; ``nt`` and ``gz``; ``nt.gz``.
     """
     endings = dotted.split(".")
     extension = endings[-1] if _EXTENSION.fullmatch(endings[-1]) else ""

@@ -1,4 +1,4 @@
-"""The worth of a link before anything was learned: a hand-made logit, by the crawl's targets."""
+"""The prior: the worth of a link before anything was learned, as a hand-made logit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EMBEDDED_WORDS = frozenset({"rdfa", "microdata", "jsonld", "schema"})
 _MEDIA_TYPE = re.compile(r"[a-z]+/[a-z0-9.+-]+")
 #: last segments of a folder's own page
 _INDEX_PAGE = re.compile(r"(?:index|default|overview|welcome|home)(?:\.[a-z0-9]+)?")
-#: values of ``rel`` that never lead to a document to read
+#: values of ``rel`` that never lead to a useful document
 _USELESS_RELS = frozenset(
     {
         "stylesheet", "icon", "shortcut", "apple-touch-icon", "apple-touch-icon-precomposed",
@@ -34,17 +34,17 @@ _USELESS_RELS = frozenset(
         "preconnect", "modulepreload", "pingback", "edituri", "wlwmanifest", "search",
     }
 )  # fmt: skip
-#: beginnings of type attributes that never belong to a document to read
+#: prefixes of ``type`` attributes that never belong to a useful document
 _USELESS_TYPES = (
     "image/", "text/css", "text/javascript", "application/javascript", "video/", "audio/", "font/",
     "application/atom+xml", "application/json+oembed", "text/xml+oembed", "application/pdf",
     "application/opensearchdescription+xml", "application/rsd+xml",
 )  # fmt: skip
-#: type attribute of feeds: RSS 1.0 is RDF, and later versions are not
+#: ``type`` attribute of feeds; RSS 1.0 is RDF, other versions are not
 _FEED = "application/rss+xml"
-#: the sorting links of a web server's folder listing
+#: query of sorting links in a web server's directory listing
 _LISTING_ORDER = re.compile(r"(?:[nmsd]=[ad]|c=[nmsd](?:[;&]o=[ad])?)")
-#: words of pages that gather data, and of pages that hardly ever do
+#: words of pages that collect data, and of pages that hardly ever do
 _HUB_WORDS = frozenset(
     {
         "data", "dataset", "datasets", "download", "downloads", "dump", "dumps", "example",
@@ -63,30 +63,30 @@ _DULL_WORDS = frozenset(
         "whatlinkshere", "recentchanges", "search",
     }
 )  # fmt: skip
-#: logit of a page that nothing is known of
+#: logit of a page without evidence
 BASE = -2.2
-#: … of a link that looks like a target by extension or type
+#: … of a link that is a target by extension or type
 SURE = 3.5
-#: … of one that is never fetched, or whose document was fetched
+#: … of a link that is never fetched, or whose document was fetched
 NEVER = -6.0
-#: taken off for a link outside the seed's folder; for a sure one, this share of it
+#: logits taken off a link outside the seed's folder; for a sure one, this share of them
 _OUTSIDE = {"near": 1.2, "out": 4.0}
 _OUTSIDE_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class TargetSigns:
-    """Signs by which a link to a target may be known, before anything is learned."""
+    """Signs of links to targets, before anything is learned."""
 
     #: file extensions of targets, without the dot
     extensions: frozenset[str]
     #: media types of targets
     media_types: frozenset[str]
-    #: words that speak for a target
+    #: words that indicate a target
     words: frozenset[str]
     #: extensions that are never fetched
     dropped: frozenset[str]
-    #: extensions of known but unlikely bodies: asked for last
+    #: extensions of unlikely targets, which are fetched last
     unlikely: frozenset[str]
 
     @classmethod
@@ -118,26 +118,26 @@ class TargetSigns:
 
 
 class LinkSigns(NamedTuple):
-    """The evidence on a link at first sight."""
+    """The evidence on a link before anything is learned."""
 
     #: its extension or type attribute is a target's
     sure: bool
-    #: an image, a style sheet, a script …: never to be fetched
+    #: an image, a style sheet, a script …, which is never fetched
     useless: bool
-    #: its extension is neither a page's nor a target's: only a look inside can tell
+    #: its extension is neither a page's nor a target's, so that only its content can tell
     ambiguous: bool
-    #: known to be something else as a rule (tables, plain text, archives, feeds)
+    #: usually something else: tables, plain text, archives, feeds
     unlikely: bool
-    #: index logit
+    #: logit of the index
     prior: float
     #: logit of being a target itself
     target_prior: float
-    #: logit of the share of what it leads to that is about the topic
+    #: logit of the share about the topic
     share_prior: float = 0.0
 
     @classmethod
     def of(cls, link: Link, parts: LinkParts, targets: TargetSigns) -> Self:
-        """Look at a link that was taken apart."""
+        """Examine a link and its parts."""
         kind = link.type[:200].partition(";")[0].strip().lower() if link.type else ""
         extension = parts.extension
         sure = extension in targets.extensions or kind in targets.media_types
@@ -170,7 +170,7 @@ class LinkSigns(NamedTuple):
 
 
 def _word_evidence(link: Link, parts: LinkParts, targets: TargetSigns) -> float:
-    """Return how much the words in and around a link add to its logit."""
+    """Return the logits for the words in and around a link."""
     words, types = targets.words, targets.media_types
     logit = 0.0
     for text in (link.anchor, link.title):
@@ -199,7 +199,7 @@ def _word_evidence(link: Link, parts: LinkParts, targets: TargetSigns) -> float:
 
 
 def _hub_likeness(parts: LinkParts) -> float:
-    """Return the path's share: folders and index pages are hubs, depth counts against."""
+    """Return the logits for the path: folders and index pages are hubs, depth counts against."""
     segments = parts.segments
     index = parts.trailing or bool(_INDEX_PAGE.fullmatch(segments[-1]))
     likeness = index - 0.5 * max(0, len(segments) - 1) - 0.5 * bool(parts.query)

@@ -1,4 +1,4 @@
-"""How much of the RDF behind a link is about the topic of the crawl."""
+"""Predicts how much of the RDF behind a link is about the crawl's topic."""
 
 from __future__ import annotations
 
@@ -14,31 +14,30 @@ from semcrawl.relevance.learned.model import IndexModel, sigmoids
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.table import NONE, Floats, Ids, LinkTable, Rows
 
-#: what a document teaches of the page that linked it, as part of what it teaches of its own link;
-#: of the page before that the square of it …
+#: weight of a document for the page that links to it, relative to its own link; squared for the
+#: page above that …
 _PER_LEVEL = 0.5
 
 
 class Shares(NamedTuple):
-    """Shares behind some links, 0 to 1; named as the columns that they fill."""
+    """Shares behind some links, 0 to 1; the fields are named like their columns."""
 
     #: as predicted
     share: Floats
-    #: … in favour of links of which little is known
+    #: … with a bonus for links of which little is known
     hope: Floats
 
 
 class TopicShares:
-    """Predicts which share of the RDF behind a link is about the topic.
+    """Predicts the share of the RDF behind a link that is about the topic.
 
-    Where RDF is, the other models learn from all RDF, whatever it is about: links to RDF look alike
-    on many sites, and what is off the topic shows where they are. This one learns from the
-    documents that were judged, and from nothing else.
+    The other models learn where RDF is, from all RDF, as links to it look alike whatever it is
+    about. This one learns only from judged documents and pages.
 
-    Where the first documents are off the topic, links like theirs soon have small shares. Those
-    that have little in common with them may still lead to it, and are tried before: what is hoped
-    for is an upper bound of the share (as in LinUCB, Li et al. 2010, features taken one by one),
-    the nearer to the share the more of what was judged is about the topic.
+    If the first documents are off the topic, links like theirs soon have small shares. Links with
+    little in common with these may still lead to the topic, and are tried earlier: the hope is an
+    upper bound of the share (as in LinUCB, Li et al. 2010, with independent features). It is closer
+    to the share the more of the judged documents are about the topic.
     """
 
     def __init__(self, options: LearnedOptions) -> None:
@@ -48,17 +47,17 @@ class TopicShares:
         self._start = np.float32(options.topic_share)
         self._initial = np.float32(options.initial_squares)
         self._explore = options.explore_topic if options.use_exploration else 0.0
-        #: documents that were judged, and how much of targets they were in all
+        #: number of judged documents, and the sum of their gains
         self.judged, self.gained = 0, 0.0
 
     def of(self, facts: Sequence[LinkFacts]) -> Shares:
-        """Return the shares behind some new links."""
+        """Return the shares behind new links."""
         starts = np.array(list(accumulate((len(f.rows) for f in facts[:-1]), initial=0)))
         priors = np.array([f.signs.share_prior for f in facts], np.float32)
         return self.among(np.concatenate([f.rows for f in facts]), starts, priors)
 
     def among(self, rows: Rows, starts: Ids, priors: Floats) -> Shares:
-        """Return the shares behind links, given as in :meth:`IndexModel.logits`."""
+        """Return the shares behind links; arguments as in :meth:`IndexModel.logits`."""
         logits = self.model.logits(rows, starts, priors + self._start)
         expected = sigmoids(logits)
         hope = self._explore * (1 - (1 + self.gained) / (2 + self.judged))
@@ -70,7 +69,7 @@ class TopicShares:
         return Shares(expected, sigmoids(logits + (hope * np.sqrt(mean)).astype(np.float32)))
 
     def learn(self, table: LinkTable, number: int, gain: float) -> None:
-        """Learn from an RDF document that is ``gain`` of a target, and of the pages above it."""
+        """Learn the gain of an RDF document for its link and the pages above it."""
         self.judged += 1
         self.gained += gain
         weight, columns = 1.0, table.columns
@@ -83,9 +82,9 @@ class TopicShares:
                 return
 
     def learn_page(self, table: LinkTable, number: int, relevance: float) -> None:
-        """Learn from a page of some relevance: what it leads to is more likely about the topic.
+        """Learn from a page about the topic that links like the one to it lead to the topic.
 
-        One of none may still lead there, and teaches nothing.
+        A page without relevance may still lead there, so nothing is learned from it.
         """
         if weight := self._page_weight * likeness(relevance):
             prior = table.columns["share_prior"].item(number) + float(self._start)

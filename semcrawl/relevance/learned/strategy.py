@@ -1,4 +1,4 @@
-"""The strategy ``learned``: takes the link of the largest learned index first."""
+"""The strategy ``learned``: the link with the largest learned index comes first."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from semcrawl.relevance.rules import relevancy_inside_rdf, relevancy_r
 from semcrawl.topics import Topic, about
 from semcrawl.web.vocabulary import Kind
 
-#: descriptions of links that were ranked but not yet learned of
+#: most described links that were ranked but not learned yet
 _REMEMBERED = 20_000
 #: most links in flight without an outcome yet
 _EARLY = 50_000
-#: from this probability on a link is labelled R; where only a look inside can tell, from the other
+#: least probability of a link labelled R; and of one where only the content can tell
 _LIKELY_TARGET = 0.5
 _WORTH_A_LOOK = 0.1
-#: index from which on a page is labelled HR: a page with one target and no more has ½
+#: least index of a page labelled HR; a page with a single target has ½
 _LIKELY_PARENT = 0.35
 
 
@@ -42,15 +42,15 @@ class Learned:
     """Online index model with exploration and backups; one group per host."""
 
     name = "learned"
-    #: it changes keys of waiting links, so that the crawler has to know where they wait
+    #: it changes keys of waiting links, so the crawler has to know their groups
     rekeys = True
 
     def __init__(self, options: LearnedOptions | None = None, topic: Topic | None = None) -> None:
-        """Make it with options, for a crawl about ``topic``."""
+        """Make the strategy of a crawl about ``topic``, if any."""
         self.options = options_for(topic, options or LearnedOptions())
         targets = Targets.parse(self.options.targets)
         self._rdf_counts = targets.rdf
-        #: where RDF is, and whether it is about the topic, are learned apart
+        #: whether the place of RDF and its relevance to the topic are learned separately
         self._with_shares = topic is not None and targets == Targets()
         self._maker = FeatureMaker(
             self.options,
@@ -60,12 +60,12 @@ class Learned:
         )
         self._memory = CrawlMemory(self.options, with_shares=self._with_shares)
         self._seeds = SeedFolders()
-        #: … by identity: the other workers know a link as it is on the page whose worker put it
-        #: in, so that what this one saw under that address elsewhere must not count
+        #: facts of ranked links, by the link's identity. Other workers know a link only from the
+        #: page whose worker added it, so facts from other pages must not count here either
         self._described: OrderedDict[int, tuple[Link, LinkFacts]] = OrderedDict()
         self._in_step = False
-        #: links in flight without an outcome yet: seeds, and links of a page that is
-        #: learned from a moment later
+        #: links in flight that are not in the table yet: seeds, and links of a page whose outcome
+        #: follows
         self._early: set[str] = set()
 
     @classmethod
@@ -73,7 +73,7 @@ class Learned:
         """Make the strategy; see :meth:`LearnedOptions.from_settings` for the settings.
 
         ``SEMCRAWL_MODEL`` names a file with another crawl's state to start from; raises
-        ``UsageError`` when it cannot be read or used.
+        ``UsageError`` if it cannot be read or used.
         """
         topic = about(settings.get("SEMCRAWL_ABOUT") or "", settings)
         strategy = cls(LearnedOptions.from_settings(settings), topic)
@@ -84,9 +84,9 @@ class Learned:
     # -- the contract
 
     def rank(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
-        """Judge the links of a page by the index that is predicted now."""
+        """Judge the links of a page by their predicted index."""
         if page.depth == 0 and self._in_step:
-            # the others know of a seed from when it is learned of: so does this worker
+            # other workers know a seed only from its outcome on, and so must this one
             with self._seeds.for_now(page.url):
                 return self._rank(page, links)
         if page.depth == 0:
@@ -94,16 +94,18 @@ class Learned:
         return self._rank(page, links)
 
     def learn(self, outcome: Outcome) -> None:
-        """Take in a fetch and the links that it brought into the frontier."""
+        """Learn the outcome of a fetch, and add its new links."""
         memory, page = self._memory, outcome.final_url or outcome.url
         if outcome.parent is None:
             self._seeds.add(page)
-            if self._in_step:  # links have another place to the seeds now
+            if self._in_step:  # the facts depend on the seeds
                 self._described.clear()
         self._early.discard(outcome.url)
         number = self._number(outcome)
         if memory.table.columns["state"].item(number) == DONE:
-            self._add(number, page, outcome.new_links, outcome.relevance)  # more of a long list
+            self._add(
+                number, page, outcome.new_links, outcome.relevance
+            )  # further links of a long list
             return
         known = memory.table.ids
         children = self._add(number, page, outcome.new_links, outcome.relevance)
@@ -132,7 +134,7 @@ class Learned:
     def _add(
         self, number: int, page: str, links: Sequence[Ranked], relevance: float | None
     ) -> range:
-        """Put the new ones among the links of a page in the table; return their numbers."""
+        """Add the new ones of a page's links to the table; return their numbers."""
         memory, known = self._memory, self._memory.table.ids
         new = {r.link.url: r for r in links if r.group is not None and r.link.url not in known}
         if not new:
@@ -150,7 +152,7 @@ class Learned:
         return children
 
     def taken(self, urls: Sequence[str]) -> None:
-        """Count these links as fetched already, where exploration is concerned."""
+        """Count these links as fetched, for the exploration bonus."""
         for url in urls:
             number = self._memory.table.ids.get(url)
             if number is not None:
@@ -166,20 +168,20 @@ class Learned:
             memory.pending = max(0, memory.pending - memory.order.rejoin(number))
 
     def values(self) -> Mapping[str, float]:
-        """Nothing: all hosts' groups are worth the same, so that the best key goes first.
+        """Return nothing: all groups have the same value, so the best key comes first.
 
-        A value per host would be that of its best link, and stale as soon as that link is taken:
+        A value per host would be that of its best link, and outdated once that link is taken:
         several links taken at once would all come from one host.
         """
         return {}
 
     def rekeyed(self) -> Mapping[str, float]:
-        """New keys of the links in front whose index moved."""
+        """Return new keys of links whose score changed."""
         self._memory.refresh_stale()
         return {url: -score for url, score in self._memory.order.moved().items()}
 
     def explain(self, page: Page, link: Link) -> list[tuple[str, str]]:
-        """Rows: label, index, bonus, prior, and the features that weigh most either way."""
+        """Return rows with label, index, bonus, prior, and the heaviest features."""
         (facts,) = self._facts(page.url, [link], page.relevance)
         if facts.dropped:
             return [("dropped", "its address, type or rel is never a page's or a target's")]
@@ -198,11 +200,11 @@ class Learned:
         ]
 
     def dump_state(self) -> bytes:
-        """Weights, counts, the discovery tree and the best of the waiting links."""
+        """Return weights, counts, the discovery tree and the best waiting links."""
         return pack(content_of(self._memory) | {"seeds": self._seeds.folders})
 
     def load_state(self, state: bytes) -> None:
-        """Go on with a dumped state; raise ``UsageError`` for a foreign or damaged one."""
+        """Restore a state; raise ``UsageError`` for a foreign or damaged one."""
         content = unpack(state)
         memory = CrawlMemory(self.options, with_shares=self._with_shares)
         take_over(memory, content)
@@ -216,26 +218,25 @@ class Learned:
         take_over(self._memory, unpack(state), weights_only=True)
 
     def keep_in_step(self) -> None:
-        """Learn the same as every worker that hears the same outcomes in the same order."""
+        """Learn from now on exactly like every worker with the same outcomes in the same order."""
         self._in_step = True
 
     def room(self, in_flight: int) -> int:
-        """How many more fetches to start before the next answer, ``in_flight`` being under way.
+        """Return how many more fetches to start while ``in_flight`` are under way.
 
-        At the start every answer changes the order, so that asking for many links at once wastes
-        requests. What surely is a target is asked for at once; of the others only a few may be in
-        flight, and more with every so many fetches (option ``ramp``). At least 1 when nothing is
-        in flight.
+        At the start every answer changes the order, so many requests in flight waste requests. Sure
+        targets are not limited. Of other links only a few may be in flight, and one more after
+        every ``ramp`` fetches. At least 1 when none is in flight.
         """
         uncertain = min(self._memory.pending + len(self._early), in_flight)
         return expecting.room(self._memory, uncertain)
 
     def expected_next(self, requests: int) -> float:
-        """Targets that the next so many requests are expected to bring."""
+        """Return the expected number of targets from the next ``requests`` requests."""
         return expecting.expected_next(self._memory, requests)
 
     def expected_remaining(self) -> float:
-        """Targets expected among the waiting links and on the pages that they lead to."""
+        """Return the expected number of targets among waiting links and the pages behind them."""
         return expecting.expected_remaining(self._memory)
 
     # -- inside
@@ -249,7 +250,7 @@ class Learned:
         ]
 
     def _share_row(self, facts: LinkFacts) -> list[tuple[str, str]]:
-        """Return the row on the topic, where what it is about is predicted apart."""
+        """Return the row about the topic, if its share is predicted separately."""
         if (shares := self._memory.shares) is None:
             return []
         share, hope = (each.item(0) for each in shares.of([facts]))
@@ -258,7 +259,7 @@ class Learned:
     def _facts(
         self, page: str, links: Sequence[Link], relevance: float | None = None
     ) -> list[LinkFacts]:
-        """Descriptions of a page's links, remembered until they are learned of."""
+        """Return the facts of a page's links, cached until they are learned."""
         found, folder, described = [], folder_of(page), self._described
         for link in links:
             known = described.get(id(link))
@@ -273,9 +274,9 @@ class Learned:
     def _judge(
         self, links: Sequence[Link], facts: Sequence[LinkFacts]
     ) -> tuple[Judgement, Floats, Floats]:
-        """Return the judgement of links, their index and score (index and bonus).
+        """Return the judgement of links, their index, and their score (index plus bonus).
 
-        The index heeds whether their hosts ever answered.
+        The index includes the trust in their hosts.
         """
         memory = self._memory
         judged = memory.judge.of(memory.table, [link.url for link in links], facts)
@@ -293,7 +294,7 @@ class Learned:
         return judged, index * shares.share, memory.worth(index * shares.hope, *places)
 
     def _rank_new(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
-        """Judge links that the model has not heard of."""
+        """Judge links that are not in the table."""
         described = self._facts(page.url, links, page.relevance)
         kept = [i for i, facts in enumerate(described) if not facts.dropped]
         if not kept:
@@ -312,7 +313,7 @@ class Learned:
         return ranked
 
     def _rank_known(self, link: Link, number: int) -> Ranked:
-        """The judgement of a link that is in the frontier, or was, as it stands."""
+        """Return the present judgement of a link in the table."""
         memory, table = self._memory, self._memory.table
         index = float(table["index"][number])
         label = Label.HR if index >= _LIKELY_PARENT else Label.H
@@ -323,10 +324,10 @@ class Learned:
     def _label(
         self, page: Page, link: Link, facts: LinkFacts, index: float, target: float
     ) -> Label:
-        """Predicted class (sources.md T.1): what only a look inside can tell is R until learned.
+        """Label a link (sources.md T.1); one that only its content can tell is R until learned.
 
-        It stays R where a rule of T.2 holds: a body refused for its header teaches nothing of those
-        that a word in the address tells apart.
+        It stays R if a rule of T.2 holds, as bodies refused for their header teach nothing about
+        those that such a rule finds.
         """
         if page.rdf:
             return relevancy_inside_rdf(link)
@@ -338,7 +339,7 @@ class Learned:
         return Label.HR if index >= _LIKELY_PARENT else Label.H
 
     def _number(self, outcome: Outcome) -> int:
-        """The link that was fetched; an unknown one (a seed) is added."""
+        """Return the number of the fetched link; add an unknown one, such as a seed."""
         ids = self._memory.table.ids
         for url in (outcome.url, outcome.final_url):
             if (number := ids.get(url)) is not None:

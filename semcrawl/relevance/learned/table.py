@@ -1,4 +1,4 @@
-"""The links that the model keeps in mind, in columns."""
+"""The table of links that the model remembers, in columns."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ Ids = NDArray[np.int64]
 #: states of a link
 WAITING, TAKEN, DONE = 0, 1, 2
 #: flags of a link
-TARGET = 1  #: it was one
-FAILED = 2  #: nothing came of its address
+TARGET = 1  #: it was a target
+FAILED = 2  #: its address failed
 TWIN = 4  #: its prior was lowered, as its page seems to be known under another address
 SILENT = 8  #: its host gave neither a document nor a redirect for it
 
 #: no link
 NONE = -1
 
-#: per-link columns and their types; ``told`` is the key last given to the frontier, negated
+#: columns and their types; ``told`` is the last reported key, negated
 COLUMNS: dict[str, type[np.generic]] = {
-    "start": np.int64,  # first of the link's rows in the flat array
-    "length": np.int64,  # how many rows
+    "start": np.int64,  # index of the link's first row in the flat array
+    "length": np.int64,  # number of rows
     "prior": np.float32,
     "target_prior": np.float32,
     "share_prior": np.float32,
     "index": np.float32,  # predicted
-    "target": np.float32,  # probability of being one, as predicted at first
-    "share": np.float32,  # of what it leads to, as predicted, that is about the topic
-    "hope": np.float32,  # … in favour of links of which little is known
+    "target": np.float32,  # probability of being one, as first predicted
+    "share": np.float32,  # predicted share about the topic
+    "hope": np.float32,  # … with a bonus for links of which little is known
     "observed": np.float32,  # NaN until known
     "gain": np.float32,  # how much of a target it was itself
     "told": np.float32,
@@ -49,7 +49,7 @@ COLUMNS: dict[str, type[np.generic]] = {
     "state": np.uint8,
     "flags": np.uint8,
 }
-#: what stands in a column for nothing, where that is not 0
+#: empty values of columns where they are not 0
 _NOTHING: dict[str, float] = {
     "share": 1,
     "hope": 1,
@@ -60,7 +60,7 @@ _NOTHING: dict[str, float] = {
 
 
 class LinkTable:
-    """Columns of links, numbered from 0 in order of arrival; a page's children are contiguous."""
+    """Links, numbered from 0 in order of arrival; the children of a page are contiguous."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -71,13 +71,13 @@ class LinkTable:
         self._used = 0
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """A column, as long as the table (a view: assignments write through)."""
+        """Return a column as a view with the length of the table."""
         return self.columns[name][: self.size]
 
     def append(
         self, urls: Sequence[str], rows: Sequence[Rows], **values: NDArray[Any] | float
     ) -> range:
-        """Add new links; return their numbers. ``values`` fill columns, others stay empty."""
+        """Add new links; return their numbers. ``values`` fill columns; the others stay empty."""
         count = len(urls)
         first = self.size
         numbers = range(first, first + count)
@@ -89,7 +89,7 @@ class LinkTable:
         self._rows[self._used : starts[-1]] = np.concatenate(rows)
         self._used = starts.pop()
         self.size += count
-        new = slice(first, self.size)  # empty in every column, as all beyond the size is
+        new = slice(first, self.size)  # elements beyond the old size are empty in every column
         for name, value in (("start", starts), ("length", lengths), *values.items()):
             self.columns[name][new] = value
         self.urls.extend(urls)
@@ -97,12 +97,12 @@ class LinkTable:
         return numbers
 
     def rows(self, number: int) -> Rows:
-        """Rows of one link."""
+        """Return the rows of a link."""
         start = self.columns["start"].item(number)
         return self._rows[start : start + self.columns["length"].item(number)]
 
     def gather(self, numbers: Ids) -> tuple[Rows, Ids]:
-        """Rows of many links one after the other, and where each link's rows begin."""
+        """Return the concatenated rows of links, and where each link's rows begin."""
         lengths = self.columns["length"][numbers]
         starts: Ids = lengths.cumsum() - lengths
         places = (self.columns["start"][numbers] - starts).repeat(lengths)
@@ -110,7 +110,7 @@ class LinkTable:
         return self._rows.take(places), starts
 
     def stretch(self, first: int, end: int) -> tuple[Rows, Ids]:
-        """Rows of the links from one number to before another, and where each link's begin."""
+        """Return the same for the links with numbers from ``first`` to ``end - 1``."""
         starts = self.columns["start"][first:end]
         if not len(starts):
             return self._rows[:0], starts
@@ -118,11 +118,11 @@ class LinkTable:
         return self._rows[begin:last], starts - begin
 
     def waiting(self) -> Ids:
-        """Numbers of the links that wait."""
+        """Return the numbers of the waiting links."""
         return np.flatnonzero(self["state"] == WAITING)
 
     def select(self, mask: NDArray[np.bool_]) -> LinkTable:
-        """A table of the links in ``mask`` only. Children of one page stay contiguous."""
+        """Return a table of the links in ``mask``; the children of a page stay contiguous."""
         kept = np.flatnonzero(mask)
         renumbered = np.full(self.size + 1, NONE, np.int64)
         renumbered[kept] = np.arange(len(kept))
@@ -138,21 +138,21 @@ class LinkTable:
         return self._of([self.urls[i] for i in kept], columns, flat)
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
-        """Forget the links outside ``mask``; the others get new numbers, in the same order."""
+        """Forget the links outside ``mask``; the others get new numbers in the same order."""
         kept = self.select(mask)
         self.size, self.urls, self.ids = kept.size, kept.urls, kept.ids
         self.columns, self._rows, self._used = kept.columns, kept._rows, kept._used
 
     def state(self) -> dict[str, Any]:
-        """Everything, for :meth:`restored`."""
+        """Return everything, for :meth:`restored`."""
         flat, starts = self.gather(np.arange(self.size))
         columns = {f"column_{name}": self[name] for name in COLUMNS}
         return {"urls": self.urls, "rows": flat, **columns, "column_start": starts}
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> LinkTable:
-        """The table that :meth:`state` was taken of."""
-        # (in states of earlier versions a target is all of one)
+        """Restore the result of :meth:`state`."""
+        # in states of earlier versions every target has the gain 1
         flags = state["column_flags"]
         older = {
             "column_gain": flags & TARGET,
