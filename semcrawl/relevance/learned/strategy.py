@@ -64,8 +64,7 @@ class Learned:
         #: page whose worker added it, so facts from other pages must not count here either
         self._described: OrderedDict[int, tuple[Link, LinkFacts]] = OrderedDict()
         self._in_step = False
-        #: links in flight that are not in the table yet: seeds, and links of a page whose outcome
-        #: follows
+        #: links in flight that are not in the table yet, such as seeds
         self._early: set[str] = set()
 
     @classmethod
