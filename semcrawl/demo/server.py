@@ -13,7 +13,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
-from urllib.parse import urlsplit
 
 from semcrawl.demo.stream import Handler, Request, Stream
 from semcrawl.demo.web import DemoWeb
@@ -71,12 +70,9 @@ class DemoServer(LoopbackServer):
     ) -> bool:
         """Answer one request; return whether the connection may carry another one."""
         try:
-            url = urlsplit(target)
-            host = url.hostname or urlsplit("//" + headers.get("host", "")).hostname or ""
+            request = Request.of(method, target, headers)
         except ValueError:
             return False
-        path = (url.path or "/") + (f"?{url.query}" if url.query else "")
-        request = Request(method, host.lower(), path, headers)
         stream = Stream(writer)
         arrived, cut = time.time(), True
         try:

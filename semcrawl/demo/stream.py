@@ -8,6 +8,8 @@ import struct
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Self
+from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,14 @@ class Request:
     host: str
     path: str
     headers: Mapping[str, str]
+
+    @classmethod
+    def of(cls, method: str, target: str, headers: Mapping[str, str]) -> Self:
+        """Take a target as to a server or as to a proxy; raises ``ValueError`` for nonsense."""
+        url = urlsplit(target)
+        host = url.hostname or urlsplit("//" + headers.get("host", "")).hostname or ""
+        path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+        return cls(method, host.lower(), path, headers)
 
 
 class Stream:

@@ -87,7 +87,7 @@ class LoopbackServer:
         self._connections.add(task)
         try:
             with suppress(ConnectionError, ssl.SSLError, asyncio.CancelledError):
-                while head := await _read_head(reader):
+                while head := await read_head(reader):
                     if not await self.exchange(*head, writer):
                         break
         finally:
@@ -95,7 +95,7 @@ class LoopbackServer:
             writer.close()
 
 
-async def _read_head(reader: asyncio.StreamReader) -> tuple[str, str, Mapping[str, str]] | None:
+async def read_head(reader: asyncio.StreamReader) -> tuple[str, str, Mapping[str, str]] | None:
     """Read a request and skip its body; ``None`` at the connection's end or for nonsense."""
     try:
         first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")

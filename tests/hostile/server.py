@@ -19,8 +19,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from semcrawl.demo.server import read_request
 from semcrawl.demo.stream import Handler, Request, Stream
+from semcrawl.machine.loopback import read_head
 
 _NAMES = Path(__file__).parent / "names"
 
@@ -170,11 +170,10 @@ class WebServer:
         writers = self._writers.setdefault(address, set())
         writers.add(writer)
         try:
-            with suppress(ConnectionError, asyncio.CancelledError):
-                while (request := await read_request(reader)) and await self._answer(
-                    request, Stream(writer)
-                ):
-                    pass
+            with suppress(ConnectionError, ValueError, asyncio.CancelledError):
+                while head := await read_head(reader):
+                    if not await self._answer(Request.of(*head), Stream(writer)):
+                        break
         finally:
             writers.discard(writer)
             writer.close()
