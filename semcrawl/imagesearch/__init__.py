@@ -1,4 +1,4 @@
-"""Search of the images that a crawl kept: by words, and by likeness."""
+"""Searches the images that a crawl kept, by words and by similarity."""
 
 __all__ = ["ImageSearch", "SearchOptions"]
 

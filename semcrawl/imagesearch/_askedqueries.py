@@ -1,4 +1,4 @@
-"""Queries that were asked: remembered, put into classes, and offered again (sources.md I)."""
+"""Remembers queries, puts them into classes and suggests them again (sources.md I)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from semcrawl.topics.segmentation import words_of
 
 Floats = npt.NDArray[np.float32]
 
-#: queries that are looked through for similar ones, the last asked
+#: most recent queries that are compared with a new one
 _LOOKED_AT = 2000
-#: least and most cosine with a similar query: beyond it says the same
+#: least and most cosine of a similar query; above the most it says the same
 _SIMILAR, _SAME = 0.3, 0.97
 
 
 class AskedQueries:
-    """The queries of one ``images.db``."""
+    """The past queries in one ``images.db``."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class AskedQueries:
         classes: TextClasses,
         class_ids: Sequence[int],
     ) -> None:
-        """Take the classes of the index with their numbers in the database."""
+        """Take the query classes of the index, and their ids in the database."""
         self._engine = engine
         self._vectors = vectors
         self._classes = classes
@@ -42,9 +42,9 @@ class AskedQueries:
         self._known: dict[str, Floats] = {}
 
     def remember(self, text: str, vector: Floats) -> None:
-        """Count a query. It joins the class that is near enough, or makes a new one.
+        """Count a query. A new one joins the nearest class, or founds one if none is near enough.
 
-        Where the database cannot be written nothing is remembered.
+        Nothing is remembered if the database cannot be written.
         """
         if not vector.any():
             return
@@ -68,7 +68,7 @@ class AskedQueries:
             )  # fmt: skip
 
     def similar(self, text: str, vector: Floats, count: int) -> list[str]:
-        """Return queries and names of classes that are like a query, the most alike first."""
+        """Return past queries and class names that are similar, the most similar first."""
         query = select(Query.text).order_by(Query.last_asked_at.desc()).limit(_LOOKED_AT)
         with self._engine.connect() as connection:
             texts = list(connection.execution_options(read_only=True).scalars(query))
@@ -89,7 +89,7 @@ class AskedQueries:
         return [name for name in best.values() if name]
 
     def popular(self, count: int) -> list[str]:
-        """Return the queries that were asked most; of equal ones the last asked."""
+        """Return the most frequent queries; of equally frequent ones, the most recent first."""
         query = select(Query.text).order_by(Query.count.desc(), Query.last_asked_at.desc())
         with self._engine.connect() as connection:
             reading = connection.execution_options(read_only=True)

@@ -1,4 +1,4 @@
-"""Query classes of images, learned from their texts and pictures."""
+"""Learns the query classes of images from their texts and pictures."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from semcrawl.imagesearch.imagedocuments import ImageDocument
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
-#: a text tells an image's class from this weight on; texts of an image that do
+#: least weight of a text that tells an image's class; most such texts used per image
 _TELLING, _TELLING_TEXTS = 0.55, 4
-#: parts that pictures are learned in, so that no picture's class comes from its own texts
+#: folds of cross-prediction: no picture's class is learned from its own texts
 _FOLDS = 5
 _RIDGE_TEXTS, _RIDGE_PICTURES = 1.0, 10.0
 
 
 @dataclass(frozen=True)
 class LearnedClasses:
-    """Probabilities of the classes: a row for each image."""
+    """Class probabilities, a row per image, and the classifier."""
 
     by_text: Floats
     by_picture: Floats
-    #: both, weighed
+    #: weighted mean of both
     joined: Floats
-    #: of texts, and of queries
+    #: classifies texts, and queries
     classifier: LinearClassifier
 
 
@@ -45,10 +45,10 @@ def learn_classes(
     classes: TextClasses,
     picture_share: float,
 ) -> LearnedClasses:
-    """Group the images' best texts into classes, and learn to tell these.
+    """Group the images' best texts into classes, and train classifiers of texts and pictures.
 
-    ``by_text``: the vector of each text. ``whole``: a row for the texts of each image.
-    ``pictures``: their features, zeros for none. New classes are added to ``classes``.
+    ``by_text`` has the vector of each text, ``whole`` a row per image for all its texts, and
+    ``pictures`` a row of features, zeros without a picture. New classes are added to ``classes``.
     """
     own = _grouped(documents, by_text, classes)
     count = len(classes.names)
@@ -62,7 +62,7 @@ def learn_classes(
 def _grouped(
     documents: Sequence[ImageDocument], by_text: Mapping[str, Floats], classes: TextClasses
 ) -> Ints:
-    """Group the images' best texts, the commonest first; return each image's class or -1."""
+    """Group the images' best texts, the commonest first; return each image's class, or -1."""
     best = [
         document.texts[0].text if document.texts and document.texts[0].weight >= _TELLING else ""
         for document in documents
@@ -78,7 +78,7 @@ def _grouped(
 def _text_classifier(
     documents: Sequence[ImageDocument], own: Ints, by_text: Mapping[str, Floats], count: int
 ) -> LinearClassifier:
-    """Learn from all telling texts of an image that they mean the class of the best one."""
+    """Train on the telling texts of each image, labelled with the class of its best text."""
     rows: list[Floats] = []
     labels: list[int] = []
     for document, label in zip(documents, own.tolist(), strict=True):
@@ -92,7 +92,7 @@ def _text_classifier(
 
 
 def _by_pictures(pictures: Floats, own: Ints, count: int) -> Floats:
-    """Return each image's probabilities by its picture; zeros where nothing can be learned."""
+    """Return each image's probabilities by its picture; zeros if there is too little to learn."""
     found = np.zeros((len(pictures), count), np.float32)
     seen = pictures.any(axis=1)
     taught = np.flatnonzero(seen & (own >= 0))
@@ -114,7 +114,7 @@ def _by_pictures(pictures: Floats, own: Ints, count: int) -> Floats:
 
 
 def _joined(by_text: Floats, by_picture: Floats, picture_share: float) -> Floats:
-    """Weigh both; where there is one alone, it counts whole."""
+    """Return the weighted mean of both; if an image has only one, it counts in full."""
     texts = np.float32(1 - picture_share) * by_text.any(axis=1)
     pictures = np.float32(picture_share) * by_picture.any(axis=1)
     whole = np.maximum(texts + pictures, np.float32(1e-9))

@@ -1,13 +1,13 @@
-"""The score of each image for a query: by words, by nearness of texts, by class, and by look.
+"""Scores images for a query by words, nearness of texts, class, and look.
 
-Four parts, each from 0 to 1, are weighed and added:
+The score is the weighted mean of four parts, each from 0 to 1:
 
-- how well its texts match the words (:func:`~semcrawl.imagesearch.fulltext.matching`);
+- how well the image's texts match the words (:func:`~semcrawl.imagesearch.fulltext.matching`);
 - the cosine of the query with its texts;
-- how probably it is of the query's classes, as a share of the most probable;
-- how much it looks like the images that are best by the other three (Rocchio's feedback, 1971). It
-  counts as far as those look like each other: captions that are wrong, and images without one, are
-  told by it.
+- the probability of the query's classes, relative to the most probable image;
+- how much it looks like the best images by the other three parts (Rocchio's feedback, 1971). This
+  counts only as far as those look like each other. It shows wrong captions, and ranks images
+  without a caption.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from semcrawl.imagesearch.imageindex import ImageIndex
 
 Floats = npt.NDArray[np.float32]
 
-#: images whose look is taken for that of the query
+#: best images whose mean look is the look of the query
 _MODELS = 30
-#: an image without the words is found that is so probably of the query's class, as a share of the
-#: most probable one
+#: an image without the words is found if the probability of the query's classes, relative to the
+#: most probable image, is at least this
 _SAME_CLASS = 0.5
 
 
 @dataclass(frozen=True)
 class Weights:
-    """The weight of each part, and which images are found."""
+    """The weight of each part, and the least nearness."""
 
     words: float = 0.6
     nearness: float = 0.25
     classes: float = 0.15
     look: float = 0.3
-    #: least cosine with a query of an image that has none of its words
+    #: least cosine with the query of an image that has none of its words
     least: float = 0.35
 
 
@@ -52,14 +52,14 @@ class Scoring:
         self._weights = weights
         self._rows = {number: row for row, number in enumerate(index.arrays.ids.tolist())}
         seen = index.arrays.pictures.any(axis=1)
-        #: differences from the mean picture; zeros where there is none
+        #: differences from the mean picture; zeros without a picture
         self._looks = spread(index.arrays.pictures)
         if seen.any():
             self._looks -= self._looks[seen].mean(axis=0)
         self._looks[~seen] = 0
 
     def scores(self, words: Sequence[QueryWord], vector: Floats) -> Floats:
-        """Return the score of every image, 0 to 1; 0 for those that are not found."""
+        """Return the score of every image, from 0 (not found) to 1."""
         arrays, weights = self._index.arrays, self._weights
         by_words = np.zeros(len(arrays.ids), np.float32)
         found_words = matching(self._index.database, words, len(arrays.ids))
@@ -72,7 +72,7 @@ class Scoring:
             of_query = self._index.text_classifier.probabilities(vector[None])[0]
             same = _shares(arrays.classes @ of_query)
             scores += weights.classes * same
-            # (texts and pictures are of the query's class, whatever the words)
+            # an image may be of the query's class without having its words
             found |= (same >= _SAME_CLASS) & bool(found.any())
         scores = np.where(found, scores, 0)
         scores += weights.look * self._alike(scores) * found
@@ -80,7 +80,7 @@ class Scoring:
         return (scores / whole).astype(np.float32)
 
     def _alike(self, scores: Floats) -> Floats:
-        """Return how much each picture looks like those of the best scores."""
+        """Return how much each picture looks like the best-scored ones."""
         best = np.argsort(-scores, kind="stable")[:_MODELS]
         shares = scores[best] ** 2
         if not shares.any():
@@ -89,13 +89,13 @@ class Scoring:
         looks = self._looks[best]
         model = shares @ looks
         length = float(model @ model)
-        # what pictures that have nothing in common would add up to
+        # the squared length that pictures with nothing in common would add up to
         alone = float(shares**2 @ (looks**2).sum(axis=1))
         common = max(0.0, 1 - alone / max(length, 1e-9))
         return common * _shares(np.maximum(self._looks @ model, 0))
 
 
 def _shares(values: Floats) -> Floats:
-    """Return values as shares of the largest one."""
+    """Return values divided by the largest one."""
     largest = float(values.max(initial=0.0))
     return values / largest if largest > 0 else values

@@ -1,10 +1,10 @@
-"""Full text of images in SQLite's FTS5, ranked by BM25 with a weight for each grade of text.
+"""Full-text search of images in SQLite's FTS5, ranked by BM25 with a weight per grade of text.
 
-An image has a row with a column for each grade (:data:`GRADES`): the texts of places that describe
-images well stand in the first one and count most.
+An image has a row with a column per grade (:data:`GRADES`). The first column holds the texts of
+the places that describe images best, and counts most.
 
-A text's words are stems, where its language has a stemmer. A query's language is not known: each of
-its words stands for its stems in all languages of the crawl, and for itself.
+Words are stemmed if their text's language has a stemmer. The language of a query is unknown: each
+of its words matches itself, and its stems in all languages of the crawl.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from semcrawl.errors import UsageError
 from semcrawl.imagesearch.imagedocuments import ImageDocument
 from semcrawl.topics.segmentation import stop_words, words_of
 
-#: words of a query that are looked at
+#: words of a query that are used
 MAX_QUERY_WORDS = 32
 
-#: columns: least weight of a text, and what a word in it counts
+#: columns: least weight of a text, and weight of its words in BM25
 GRADES = ((0.7, 10.0), (0.5, 6.0), (0.3, 3.0), (0.0, 1.0))
-#: images that one query looks at
+#: images that match one word at most
 _MOST = 2000
 _COLUMNS = [f"grade{number}" for number in range(len(GRADES))]
 _COUNTS = ", ".join(str(count) for _, count in GRADES)
 
 
 def make_full_text(database: sqlite3.Connection) -> None:
-    """Make the table; raise ``UsageError`` where this Python's SQLite has no FTS5."""
-    # (words come cut and folded; marks are parts of words in Indic scripts)
+    """Create the table; raise ``UsageError`` if this Python's SQLite has no FTS5."""
+    # words arrive split and folded; marks are parts of words in Indic scripts
     tokenizer = "unicode61 remove_diacritics 2 categories 'L* N* Co M*'".replace("'", "''")
     try:
         database.execute(
@@ -44,7 +44,7 @@ def make_full_text(database: sqlite3.Connection) -> None:
 
 
 def add_texts(database: sqlite3.Connection, documents: Iterable[ImageDocument]) -> None:
-    """Put images' texts into the table."""
+    """Insert the texts of images."""
     marks = ", ".join("?" * (1 + len(GRADES)))
     database.executemany(
         f"INSERT INTO full_text (rowid, {', '.join(_COLUMNS)}) VALUES ({marks})",  # noqa: S608
@@ -55,11 +55,11 @@ def add_texts(database: sqlite3.Connection, documents: Iterable[ImageDocument]) 
 def matching(
     database: sqlite3.Connection, words: Sequence[QueryWord], images: int
 ) -> dict[int, float]:
-    """Return the images with any of the words, and how well they match, from 0 to 1.
+    """Return the images with any of the words, and how well each matches, from 0 to 1.
 
-    Each word counts by how rare it is among the ``images``, and as the square root of its BM25,
-    relative to the image that has it most: to have all words counts more than to have one often.
-    Words that stand side by side, as they were asked, count as one word more.
+    A word counts by its rarity among the ``images``, times the square root of its BM25 relative to
+    the best image: having all words counts more than having one often. The whole query as a phrase
+    counts as one more word.
     """
     asked = [" OR ".join(_quoted(token) for token in word.tokens) for word in words]
     if len(words) > 1:
@@ -89,23 +89,23 @@ def _columns(document: ImageDocument) -> list[str]:
     columns: list[list[str]] = [[] for _ in GRADES]
     for text in document.texts:
         grade = next(n for n, (least, _) in enumerate(GRADES) if text.weight >= least)
-        # a word that has no letter ends each text: phrases do not reach into the next one
+        # a separator ends each text, so that no phrase matches across two texts
         columns[grade] += [*words_of(text.text, text.language), "0x0"]
     return [" ".join(column) for column in columns]
 
 
 @dataclass(frozen=True, slots=True)
 class QueryWord:
-    """A word that was asked for."""
+    """A word of a query."""
 
-    #: folded, as it was typed
+    #: as typed, folded
     word: str
-    #: how the index may hold it
+    #: the forms that the index may hold
     tokens: tuple[str, ...]
 
 
 def query_words(text: str, languages: Sequence[str]) -> list[QueryWord]:
-    """Return the words of a query, each once; stop words only where it has no others."""
+    """Return the distinct words of a query; stop words only if it has no others."""
     plain = list(dict.fromkeys(words_of(text)))[:MAX_QUERY_WORDS]
     telling = [word for word in plain if not _is_stop_word(word, languages)]
     stems = {word: [w for each in languages for w in words_of(word, each)] for word in plain}

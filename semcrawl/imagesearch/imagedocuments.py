@@ -1,4 +1,4 @@
-"""Images as the search knows them: their weighted texts, the language, the thumbnail."""
+"""Reads images with their weighted texts, languages and thumbnails, as the search needs them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from semcrawl.images.neartext import place_key
 from semcrawl.images.outcomes import TextKind
 from semcrawl.images.schema import Image, ImagePlace, NearText, Page, PlaceScore
 
-#: texts of an image that are looked at, the weightiest ones
+#: texts of an image that are kept, the weightiest
 _MOST_TEXTS = 40
-#: weight of a kind of text where the domain has not shown how good it is
+#: weight of a kind of text before its domain's score is learned
 _BY_KIND = {
     TextKind.CAPTION: 0.9, TextKind.DATA: 0.9, TextKind.ALT: 0.8, TextKind.TITLE: 0.7,
     TextKind.LINK: 0.55, TextKind.FILE_NAME: 0.5, TextKind.HEADING: 0.4, TextKind.AFTER: 0.4,
     TextKind.BEFORE: 0.35, TextKind.PAGE_TITLE: 0.25,
 }  # fmt: skip
-#: how much of the weight is the domain's own measure, where it has one
+#: share of the domain's learned score in the weight, if there is one
 _LEARNED = 0.5
-#: letters of a page's texts that show its language, at least and at most
+#: least characters of a page's texts that show its language; most that are examined
 _FEW, _MANY = 40, 1000
 
 
@@ -34,25 +34,25 @@ class WeightedText:
     """A text near an image."""
 
     text: str
-    #: how probably it tells what the image shows, 0 to 1
+    #: how likely it tells what the image shows, 0 to 1
     weight: float
-    #: ISO 639-1; empty where it is unknown
+    #: ISO 639-1 code; empty if unknown
     language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageDocument:
-    """An image as the search sees it."""
+    """An image with its texts."""
 
     id: int
-    #: name of a file in the folder of thumbnails
+    #: file name in the folder of thumbnails
     thumbnail: str
-    #: the weightiest first, each text once
+    #: distinct texts, the weightiest first
     texts: list[WeightedText] = field(default_factory=list)
 
 
 def stamp_of(connection: Connection) -> str:
-    """Return a text that is another one when images, places or texts have changed."""
+    """Return a stamp that changes with the images, places, texts and scores."""
     counts = [
         select(func.count(), func.max(Image.id)).where(Image.dropped.is_(False)),
         select(func.count(), func.max(ImagePlace.image_id)).where(ImagePlace.image_id.is_not(None)),
@@ -63,7 +63,7 @@ def stamp_of(connection: Connection) -> str:
 
 
 def image_documents(connection: Connection) -> list[ImageDocument]:
-    """Return all images that were kept, by their numbers."""
+    """Return all kept images, ordered by id."""
     scores = _place_scores(connection)
     languages = _languages(connection)
     texts: dict[int, list[WeightedText]] = {}
@@ -110,9 +110,9 @@ def _rows(connection: Connection, query: Any) -> Iterator[Any]:
 
 
 def _place_scores(connection: Connection) -> dict[tuple[int, str], float]:
-    """Return how good a text is that stands in such a place, as a share of the domain's best.
+    """Return how good a text in each kind of place is, relative to the domain's best.
 
-    The worth of a place counts how many images have a text there as well, which is no matter here.
+    The stored score also counts how many images have a text there; this is divided out.
     """
     rows = list(_rows(connection, _SCORES))
     good = {(row.domain_id, row.place): row.score / max(row.images, 1) for row in rows}
@@ -129,9 +129,9 @@ def _weight(row: Any, scores: dict[tuple[int, str], float]) -> float:
 
 
 def _languages(connection: Connection) -> dict[int, str]:
-    """Tell the language of each page by the texts near its images.
+    """Detect the language of each page from the texts near its images.
 
-    Pages with little text are in the commonest language of their domain.
+    A page with little text gets the commonest language of its domain.
     """
     from py3langid.langid import classify  # its model takes half a second to load
 

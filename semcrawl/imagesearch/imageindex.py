@@ -1,7 +1,7 @@
-"""The index of a job's images: ``images-index.db``, made of ``images.db`` and the thumbnails.
+"""The index of a job's images, ``images-index.db``, built from ``images.db`` and the thumbnails.
 
-It holds the full text, the words with their numbers of images, and arrays. It may be removed at any
-time: the next search makes it again.
+It holds the full text, the number of images with each word, and arrays. You may delete it at any
+time: the next search builds it again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Floats = npt.NDArray[np.float32]
 
 #: file name in the job folder
 INDEX_FILE = "images-index.db"
-#: what is kept; another one is made again
+#: version of the index; an index of another version is built again
 _FORMAT = "1"
 
 
@@ -36,26 +36,26 @@ class IndexArrays:
     """The arrays of the index. Rows are images, in the order of ``ids``."""
 
     ids: npt.NDArray[np.int64]
-    #: mean of the vectors of an image's texts
+    #: weighted mean of the vectors of an image's texts
     texts: Floats
-    #: features of its picture; zeros where there is none
+    #: features of its picture; zeros without one
     pictures: Floats
     #: probabilities of the query classes, by texts and picture
     classes: Floats
-    #: how rare n-grams are
+    #: inverse document frequency of n-grams
     idf: Floats
-    #: numbers of the query classes, and their centres
+    #: ids of the query classes, and their centres
     class_ids: npt.NDArray[np.int64]
     centres: Floats
-    #: the classifier of texts
+    #: weights of the text classifier
     weights: Floats
 
 
 class ImageIndex:
-    """An index that is open."""
+    """An open index."""
 
     def __init__(self, database: sqlite3.Connection, arrays: IndexArrays) -> None:
-        """Take what :meth:`made` or :meth:`opened` found."""
+        """Wrap a filled database; call :meth:`made` or :meth:`opened` instead."""
         self.database = database
         self.arrays = arrays
         known = {str(key): str(value) for key, value in database.execute("SELECT * FROM fact")}
@@ -68,7 +68,7 @@ class ImageIndex:
 
     @classmethod
     def opened(cls, folder: Path) -> Self | None:
-        """Open a folder's index; ``None`` where there is none, or one of another version."""
+        """Open a folder's index; return ``None`` if it is missing, broken or of another version."""
         path = folder.absolute() / INDEX_FILE
         if not path.is_file():
             return None
@@ -90,7 +90,7 @@ class ImageIndex:
         words: Mapping[str, int],
         **facts: Any,
     ) -> Self:
-        """Fill an index that :func:`new_database` began."""
+        """Fill a database of :func:`new_database`."""
         database.executemany("INSERT INTO word VALUES (?, ?)", words.items())
         database.executemany(
             "INSERT INTO fact VALUES (?, ?)",
@@ -98,7 +98,7 @@ class ImageIndex:
             + [("format", _FORMAT)],
         )
         for name, array in vars(arrays).items():
-            # (half the precision is more than cosines and probabilities need)
+            # half precision suffices for cosines and probabilities
             small = array.astype(np.float16) if array.ndim > 1 else array
             database.execute(
                 "INSERT INTO array VALUES (?, ?, ?, ?)",
@@ -108,19 +108,19 @@ class ImageIndex:
         return cls(database, arrays)
 
     def save(self, folder: Path) -> bool:
-        """Write the index into the folder; return whether it could be written."""
+        """Write the index into the folder; return whether that succeeds."""
         with suppress(OSError), whole_file(folder / INDEX_FILE) as file:
             file.write(self.database.serialize())
             return True
         return False
 
     def close(self) -> None:
-        """Close it."""
+        """Close the database."""
         self.database.close()
 
 
 def new_database() -> sqlite3.Connection:
-    """Begin an index in memory."""
+    """Create an empty index in memory."""
     database = sqlite3.connect(":memory:", check_same_thread=False)
     database.execute("CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT)")
     database.execute("CREATE TABLE word (word TEXT PRIMARY KEY, images INTEGER) WITHOUT ROWID")

@@ -1,4 +1,4 @@
-"""Makes the index of a job's images anew where images have come since."""
+"""Builds the index of a job's images when it is missing or out of date."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ from semcrawl.imagesearch.imageindex import ImageIndex, IndexArrays, new_databas
 from semcrawl.metadata.rows import insert_rows
 from semcrawl.topics.segmentation import words_of
 
-#: classes of an image that are written, and the least probability
+#: classes written per image at most, and their least probability
 _CLASSES, _LEAST = 5, 0.05
 
 Floats = npt.NDArray[np.float32]
 
-#: languages of a crawl whose stems a query has at most, and the least share of the texts
+#: languages in which queries are stemmed at most, and their least share of the texts
 _LANGUAGES, _SPOKEN = 4, 0.03
 
 
 @dataclass(frozen=True)
 class IndexOptions:
-    """How images are indexed; the settings ``SEMCRAWL_IMAGE_…`` say more."""
+    """How images are indexed, as in the settings ``SEMCRAWL_IMAGE_…``."""
 
-    #: query classes that grouping makes at most
+    #: most query classes that grouping makes
     classes: int = 800
-    #: least cosine of a text with its class
+    #: least cosine between a text and the centre of its class
     nearness: float = 0.6
-    #: share of the probability that the picture gives; the texts give the rest
+    #: weight of the picture in the class probability; the texts have the rest
     picture_share: float = 0.4
 
 
 def current_index(
     folder: Path, engine: Engine, options: IndexOptions, starting: Callable[[int], None]
 ) -> ImageIndex:
-    """Return the index of a folder.
+    """Return the up-to-date index of a folder.
 
-    ``starting`` is called with the number of images where an index is made. Where nothing can be
-    written it serves this time alone.
+    If it must be built, ``starting`` is called with the number of images. If it cannot be written,
+    it serves this process only.
     """
     kept = ImageIndex.opened(folder)
     with engine.connect() as connection:
@@ -71,13 +71,13 @@ def current_index(
         kept.close()
     if index.save(folder):
         classes = dict(zip(index.arrays.class_ids.tolist(), index.class_names, strict=True))
-        with suppress(OperationalError):  # a database that may not be written
+        with suppress(OperationalError):  # the database is read-only
             write_classes(engine, classes, index.arrays.ids.tolist(), learned)
     return index
 
 
 class _Making:
-    """One index in the making."""
+    """Builds one index."""
 
     def __init__(
         self, folder: Path, documents: Sequence[ImageDocument], kept: ImageIndex | None
@@ -99,7 +99,7 @@ class _Making:
         learned = learn_classes(
             documents, self._by_text, whole, pictures, classes, options.picture_share
         )
-        self._by_text.clear()  # what comes now takes memory as well
+        self._by_text.clear()  # frees memory for the next steps
         free = max(names, default=0) + 1
         numbers = [*names, *range(free, free + len(classes.names) - len(names))]
         arrays = IndexArrays(
@@ -126,7 +126,7 @@ class _Making:
         return index, learned
 
     def _whole(self) -> Floats:
-        """Return the mean vector of each image's texts; the weight of a text counts squared."""
+        """Return the mean vector of each image's texts, weighted by their squared weights."""
         rows = np.zeros((len(self._documents), DIMENSIONS), np.float32)
         for row, document in zip(rows, self._documents, strict=True):
             for text in document.texts:
@@ -134,7 +134,7 @@ class _Making:
         return unit(rows)
 
     def _pictures(self) -> Floats:
-        """Return the features of all pictures; those that are known are not made again."""
+        """Return the features of all pictures; reuse those of the old index."""
         known: dict[int, Floats] = {}
         if self._kept is not None and self._kept.arrays.pictures.shape[1:] == (FEATURES,):
             arrays = self._kept.arrays
@@ -149,7 +149,7 @@ class _Making:
         return rows
 
     def _centres(self, names: Mapping[int, str]) -> Floats:
-        """Return the centres of classes: as they were, or by the name where that is all."""
+        """Return the classes' centres from the old index, or else the vectors of their names."""
         centres = self._vectors.vectors(list(names.values()))
         if self._kept is not None:
             arrays = self._kept.arrays
@@ -160,7 +160,7 @@ class _Making:
 
 
 def _words(documents: Sequence[ImageDocument]) -> Counter[str]:
-    """Count the images that have each word, as it is written."""
+    """Count the images with each unstemmed word."""
     counts: Counter[str] = Counter()
     for document in documents:
         counts.update({word for text in document.texts for word in words_of(text.text)})
@@ -174,7 +174,7 @@ def _languages(documents: Sequence[ImageDocument]) -> list[str]:
 
 
 def class_names(connection: Connection) -> dict[int, str]:
-    """Return the names of the query classes by their numbers."""
+    """Return the names of the query classes by id."""
     rows = connection.execute(select(QueryClass.id, QueryClass.name).order_by(QueryClass.id))
     return {row.id: row.name for row in rows}
 
@@ -185,7 +185,7 @@ def write_classes(
     image_ids: Sequence[int],
     learned: LearnedClasses,
 ) -> None:
-    """Write the names of new classes, and anew which images belong to which."""
+    """Insert new classes, and replace the classes of all images."""
     with engine.begin() as connection:
         known = class_names(connection)
         new: list[dict[str, Any]] = [

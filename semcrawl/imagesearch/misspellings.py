@@ -1,4 +1,4 @@
-"""Misspelled words of queries, corrected by the words of the crawl."""
+"""Corrects misspelled words of queries to words of the crawl."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Mapping
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-#: letters from which on a word may differ by one, by two, by three letters
+#: least lengths of words that may differ by one, two, three letters
 _LENGTHS = (2, 6, 11)
-#: a word of the crawl is misspelled itself, or may be, that is so many times rarer than one with a
-#: letter's difference; short words are near to many
+#: A word of the crawl is misspelled (or may be) if a word that differs by one letter is this many
+#: times commoner. Words of at most so many letters, which resemble many others, need twice that.
 _RARER, _PERHAPS, _SHORT = 20, 5, 3
 
 
 class Spelling:
-    """Knows the words of a crawl, and in how many images each stands."""
+    """Corrects words by the words of a crawl and the number of images with each."""
 
     def __init__(self, words: Mapping[str, int]) -> None:
-        """Take words as they were written, folded."""
+        """Take folded, unstemmed words with their numbers of images."""
         self._words = words
         self._list = list(words)
 
@@ -28,10 +28,10 @@ class Spelling:
         return word in self._words
 
     def corrected(self, word: str) -> str:
-        """Return the word that was probably meant, ``""`` for none; two words may have been.
+        """Return the word, or two words, probably meant; ``""`` for none.
 
-        The nearest wins by the letters left out, added, changed or exchanged (optimal string
-        alignment); of equally near ones that with the same beginning, then the commonest.
+        The nearest word wins, by letters omitted, added, changed or swapped (optimal string
+        alignment). Among equals, the same first letter wins, then the commonest word.
         """
         if any(letter.isdigit() for letter in word):
             return ""
@@ -49,9 +49,9 @@ class Spelling:
         return parted if parted and best[0] > 1 else best[3]
 
     def doubted(self, word: str) -> tuple[str, bool]:
-        """Return a much commoner word that is written almost as this one of the crawl, or ``""``.
+        """Return a much commoner word one letter away from this word of the crawl, or ``""``.
 
-        The second says whether that was surely meant: pages misspell as users do.
+        The second value tells whether this word is surely misspelled: pages misspell as users do.
         """
         count = self._words.get(word, 0)
         near = self.corrected(word) if count else ""
@@ -61,7 +61,7 @@ class Spelling:
         return near, times >= _RARER
 
     def _parted(self, word: str) -> str:
-        """Return two words of the crawl that were written as one."""
+        """Split a word into two words of the crawl, ``""`` if there are none."""
         parts = ((word[:n], word[n:]) for n in range(3, len(word) - 2))
         known = [pair for pair in parts if all(part in self._words for part in pair)]
         best = max(known, key=lambda pair: min(map(self._words.__getitem__, pair)), default=())

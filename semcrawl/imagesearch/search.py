@@ -1,4 +1,4 @@
-"""Search of images by words, and of images that are like one."""
+"""Searches images by words, and images similar to one."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from semcrawl.imagesearch.shownimages import ShownImage
 
 Floats = npt.NDArray[np.float32]
 
-#: characters of a query
+#: most characters of a query
 MAX_QUERY = 300
 
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How images are searched; the settings ``SEMCRAWL_IMAGE_…`` say more."""
+    """How images are searched, as in the settings ``SEMCRAWL_IMAGE_…``."""
 
     index: IndexOptions = field(default_factory=IndexOptions)
     weights: Weights = field(default_factory=Weights)
@@ -40,7 +40,7 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An image that was found."""
+    """An image found, by its id."""
 
     image: int
     #: 0 to 1
@@ -52,27 +52,27 @@ class Answer:
     """The results of a query."""
 
     asked: str
-    #: the words that were searched for: others, where some are misspelled
+    #: the words searched for, with misspellings corrected
     searched: str
-    #: what may have been meant, though there are images for what was asked
+    #: what may have been meant, although words of the query are in the crawl
     did_you_mean: str = ""
     #: the best ones first
     hits: list[Hit] = field(default_factory=list)
-    #: how many there are in all
+    #: number of images found in all
     total: int = 0
     similar: list[str] = field(default_factory=list)
     popular: list[str] = field(default_factory=list)
 
     @property
     def is_corrected(self) -> bool:
-        """Whether other words were searched for than asked."""
+        """Whether the query was corrected."""
         return self.searched != self.asked
 
 
 class ImageSearch:
-    """The images of a job folder. Threads may share it; close it after use."""
+    """Searches the images of a job folder. Threads may share it; close it after use."""
 
-    #: similar and popular queries that an answer names
+    #: similar queries, and popular ones, per answer
     OFFERED = 6
 
     def __init__(
@@ -83,8 +83,8 @@ class ImageSearch:
     ) -> None:
         """Open the folder.
 
-        ``starting`` is called with the number of images that are indexed first, if any.
-        Raises ``UsageError`` for a folder without images, and ``StoreError``.
+        If images must be indexed first, ``starting`` is called with their number. Raises
+        ``UsageError`` for a folder without images, and ``StoreError``.
         """
         if not folder.is_dir():
             raise UsageError(f"there is no folder {folder}")
@@ -109,7 +109,7 @@ class ImageSearch:
         self._lock = Lock()
 
     def __enter__(self) -> Self:
-        """Return the search."""
+        """Return itself."""
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -117,12 +117,12 @@ class ImageSearch:
         self.close()
 
     def close(self) -> None:
-        """Close its files."""
+        """Close the index and the database."""
         self._index.close()
         self.engine.dispose()
 
     def __len__(self) -> int:
-        """How many images there are."""
+        """Return the number of images."""
         return len(self._rows)
 
     def search(
@@ -134,9 +134,9 @@ class ImageSearch:
         exact: bool = False,
         remember: bool = True,
     ) -> Answer:
-        """Return the images for some words, ``limit`` from place ``offset`` on.
+        """Return the images for a query, ``limit`` of them after the first ``offset``.
 
-        ``exact`` corrects no misspelling; without ``remember`` the query leaves no trace. Raises
+        ``exact`` corrects no misspellings. Without ``remember`` the query is not recorded. Raises
         ``UsageError`` for a query without a word, or of more than :data:`MAX_QUERY` characters.
         """
         asked = " ".join(text.split())
@@ -166,9 +166,9 @@ class ImageSearch:
         return answer
 
     def like(self, image: int, limit: int = 12) -> list[Hit]:
-        """Return the images that are most like one: by look for two thirds, and by texts.
+        """Return the images most similar to one: two thirds by look, one third by texts.
 
-        Empty for an image that is not there.
+        The list is empty for an unknown image.
         """
         row = self._rows.get(image)
         if row is None:
@@ -186,20 +186,20 @@ class ImageSearch:
         ]
 
     def has(self, image: int) -> bool:
-        """Whether there is such an image."""
+        """Whether the image is in the index."""
         return image in self._rows
 
     def newest(self, count: int) -> list[int]:
-        """Return the images that were found last."""
+        """Return the ids of the images found last."""
         return [int(number) for number in self._index.arrays.ids[::-1][:count]]
 
     def largest_classes(self, count: int) -> list[str]:
-        """Return the names of the classes that most images are in."""
+        """Return the names of the classes with the most images."""
         sizes = self._index.arrays.classes.sum(axis=0)
         return [self._index.class_names[n] for n in np.argsort(-sizes, kind="stable")[:count]]
 
     def _corrected(self, answer: Answer, words: list[QueryWord]) -> list[QueryWord]:
-        """Replace words that no image has; offer commoner words for rare ones."""
+        """Replace words that no image has; suggest commoner words for rare ones."""
         known = self._spelling
         searched, meant = answer.asked.casefold(), answer.asked.casefold()
         for word in words:
@@ -219,7 +219,7 @@ class ImageSearch:
 
 
 def found_as_dict(answer: Answer, shown: Sequence[ShownImage]) -> dict[str, Any]:
-    """Return an answer with its images."""
+    """Return an answer with its images, for JSON."""
     scores = {hit.image: hit.score for hit in answer.hits}
     return {
         "asked": answer.asked,

@@ -1,8 +1,8 @@
-"""The search as a page on loopback, and as a small JSON API beside it.
+"""Serves the search on loopback, as pages and as a small JSON API.
 
-Who may ask is who sits at this machine: the server listens on 127.0.0.1 alone and answers only
-requests that name it as a local host, so that no site can reach it by a name of its own (DNS
-rebinding). Pages load nothing from elsewhere and run one script of their own.
+Only this machine may ask: the server listens on 127.0.0.1 and refuses requests whose ``Host`` is
+not local, so that no site can reach it by DNS rebinding. Pages load nothing from other hosts and
+run one script of their own.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-#: images of a page, and those that the API gives at most
+#: images per page, and most images per answer of the API
 _PER_PAGE, _MOST = 48, 200
 _LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 _FILES = {"style.css": "text/css", "keys.js": "text/javascript", "icon.svg": "image/svg+xml"}
@@ -45,7 +45,7 @@ _HEADERS = {
 
 
 def search_app(search: ImageSearch) -> web.Application:
-    """Make the application that answers for one search."""
+    """Return the web application of one search."""
     pages = _Pages(search)
     app = web.Application(middlewares=[_guarded(pages)], client_max_size=0)
     app.add_routes(
@@ -65,9 +65,9 @@ def search_app(search: ImageSearch) -> web.Application:
 async def serve_search(
     search: ImageSearch, port: int, started: Callable[[str], None], stopped: asyncio.Event
 ) -> None:
-    """Serve until ``stopped``; ``started`` is called with the address. Port 0 takes a free one.
+    """Serve until ``stopped``; call ``started`` with the address. Port 0 takes a free port.
 
-    Raises ``OSError`` for a port that is taken.
+    Raises ``OSError`` if the port is taken.
     """
     logger.addFilter(_in_one_line)
     runner = web.AppRunner(search_app(search), access_log=None, logger=logger)
@@ -81,7 +81,7 @@ async def serve_search(
 
 
 def _in_one_line(record: logging.LogRecord) -> bool:
-    """Take the traceback from what is logged: of requests that are no HTTP, say."""
+    """Log errors, such as requests that are not HTTP, in one line without a traceback."""
     if record.exc_info and (error := record.exc_info[1]) is not None:
         record.msg, record.args = f"{record.getMessage()}: {one_line(error)}"[:300], ()
         record.exc_info = None
@@ -89,7 +89,7 @@ def _in_one_line(record: logging.LogRecord) -> bool:
 
 
 def _guarded(pages: _Pages) -> Any:
-    """Refuse hosts of others, answer errors in one line, and add the headers to every answer."""
+    """Refuse foreign hosts, answer errors in one line, and add the headers to every response."""
 
     @web.middleware
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -134,18 +134,18 @@ class _Pages:
         }
 
     async def page(self, request: web.Request) -> web.Response:
-        """Answer a query, or show what is here where there is none."""
+        """Answer a query; without one, show the home page."""
         asked = request.query.get("q", "").strip()
         if not asked:
             return await asyncio.to_thread(self._home)
         return await asyncio.to_thread(self._found, request, asked)
 
     async def image(self, request: web.Request) -> web.Response:
-        """Show one image, where it was found, and those that are like it."""
+        """Show one image, its places, and similar images."""
         return await asyncio.to_thread(self._one, int(request.match_info["number"]))
 
     async def thumbnail(self, request: web.Request) -> web.StreamResponse:
-        """Send a thumbnail: a file that the database names, never the request."""
+        """Send a thumbnail. The database names the file, never the request."""
         number = int(request.match_info["number"])
         name = await asyncio.to_thread(thumbnail_of, self._search.engine, number)
         path = thumbnail_path(self._search.folder, name)
@@ -174,7 +174,7 @@ class _Pages:
         return web.json_response(found_as_dict(answer, shown))
 
     async def api_image(self, request: web.Request) -> web.Response:
-        """Tell all of an image in JSON."""
+        """Describe one image in JSON."""
         number = int(request.match_info["number"])
         shown = await asyncio.to_thread(self._shown, [number])
         if not shown:
@@ -183,13 +183,13 @@ class _Pages:
         return web.json_response(shown[0].as_dict() | {"similar": similar})
 
     async def api_queries(self, request: web.Request) -> web.Response:
-        """Tell the popular queries in JSON."""
+        """List the popular queries in JSON."""
         count = _number(request, "limit", 20, _MOST)
         popular = await asyncio.to_thread(self._search.queries.popular, count)
         return web.json_response({"popular": popular})
 
     def problem(self, request: web.Request, status: int, message: str) -> web.Response:
-        """Tell in one line what is wrong, as the path asks for it."""
+        """Return an error in one line: JSON for the API, else a page."""
         message = message or HTTPStatus(status).phrase
         if request.path.startswith("/api/"):
             return web.json_response({"error": message}, status=status)
@@ -263,5 +263,5 @@ def _is_set(request: web.Request, name: str) -> bool:
 
 
 def _is_own(request: web.Request) -> bool:
-    """Whether no other site's page has sent the request: such queries are not remembered."""
+    """Whether the request is not from another site's page; such queries are not remembered."""
     return request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")

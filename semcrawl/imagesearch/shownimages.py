@@ -1,4 +1,4 @@
-"""Images as they are shown: address, size, text, and where they were found."""
+"""Images as the search shows them: address, size, text and places."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from semcrawl.images.schema import (
     Page,
 )
 
-#: places of one image that are shown, and texts of one place
+#: most places shown per image, and texts per place
 _MOST_PLACES, _MOST_TEXTS = 100, 12
-#: images that are read in one question: SQLite takes some 32,000 values, of places here
+#: images read in one query: their places must stay below SQLite's limit of about 32,000 values
 _AT_ONCE = 100
-#: which texts say best what an image shows, where the domain's best place has none
+#: kinds of text, the best first, for images without a text in the domain's best place
 _BEST = [
     TextKind.CAPTION, TextKind.DATA, TextKind.ALT, TextKind.TITLE, TextKind.LINK,
     TextKind.HEADING, TextKind.FILE_NAME, TextKind.AFTER, TextKind.BEFORE, TextKind.PAGE_TITLE,
@@ -38,9 +38,9 @@ class ShownPlace:
 
     page: str
     title: str
-    #: the address that the page names for the image
+    #: the image's address in the page
     image_url: str
-    #: kind and text
+    #: pairs of kind and text
     texts: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -54,28 +54,28 @@ class ShownImage:
     bytes: int
     media_type: str
     sha256: str
-    #: name of a file in the folder of thumbnails
+    #: file name in the folder of thumbnails
     thumbnail: str
-    #: address that it was fetched from
+    #: address it was fetched from
     url: str = ""
-    #: what it shows, in the words of its domain's best place
+    #: the text of its domain's best place, or else the best other text
     text: str = ""
-    #: distinct pages that show it
+    #: number of distinct pages that show it
     pages: int = 0
     places: list[ShownPlace] = field(default_factory=list)
 
     @property
     def page(self) -> str:
-        """The first page that shows it; empty where none is known."""
+        """The first page that shows it; empty if none is known."""
         return self.places[0].page if self.places else ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it in the form of JSON."""
+        """Return the image for JSON."""
         return asdict(self)
 
 
 def shown_images(engine: Engine, numbers: Sequence[int]) -> list[ShownImage]:
-    """Return images by their numbers, in the same order; those that are gone are left out."""
+    """Return images by id, in the given order, without those that are missing."""
     images: dict[int, ShownImage] = {}
     with engine.connect() as connection:
         connection = connection.execution_options(read_only=True)
@@ -129,14 +129,14 @@ def _read(connection: Connection, numbers: Sequence[int]) -> dict[int, ShownImag
 
 
 def thumbnail_of(engine: Engine, number: int) -> str:
-    """Return the name of an image's thumbnail; empty for no such image."""
+    """Return the file name of an image's thumbnail; empty for an unknown image."""
     query = select(Image.colour_thumbnail).where(Image.id == number)
     with engine.connect() as connection:
         return connection.execution_options(read_only=True).scalar(query) or ""
 
 
 def thumbnail_path(folder: Path, name: str) -> Path | None:
-    """Return the file of a thumbnail; ``None`` where there is none in the folder of thumbnails."""
+    """Return a thumbnail's path; ``None`` if the folder of thumbnails has no such file."""
     place = (folder / THUMBNAILS).resolve()
     path = (place / name).resolve()
     return path if path.is_relative_to(place) and path.is_file() else None

@@ -1,4 +1,4 @@
-"""Results of a search with their pictures, in terminals that can show some."""
+"""Prints search results with their pictures in terminals that can show them."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from semcrawl.imagesearch.search import Answer
 from semcrawl.imagesearch.shownimages import ShownImage, thumbnail_path
 from semcrawl.terminal.messages import plain_console
 
-#: columns and lines of a picture
+#: size of a picture in columns and lines
 _WIDTH, _HEIGHT = 16, 8
 
 
 def print_pictures(
     folder: Path, answer: Answer, shown: Sequence[ShownImage], wanted: str = "auto"
 ) -> bool:
-    """Print each image with its picture; return whether pictures are wanted and can be shown.
+    """Print each image with its picture; return whether it was done.
 
-    ``wanted``: ``always``, ``never``, or ``auto``: where the terminal has a protocol for pictures
-    (kitty's, or Sixel). ``always`` makes them of coloured half blocks elsewhere.
+    ``wanted`` is ``always``, ``never``, or ``auto``: only if the terminal supports the kitty
+    protocol or Sixel. On other terminals ``always`` draws coloured half blocks.
     """
     if wanted == "never" or (wanted == "auto" and not _can_be_asked()):
         return False
-    # (to import it asks the terminal what it can)
+    # the import of textual_image queries the terminal for its abilities
     from rich.table import Table
     from rich.text import Text
     from textual_image.renderable import HalfcellImage, SixelImage, TGPImage
@@ -50,6 +50,6 @@ def print_pictures(
 
 
 def _can_be_asked() -> bool:
-    """Whether there is a terminal on both sides that answers."""
+    """Whether stdin and stdout are a terminal that can answer queries."""
     dumb = os.environ.get("TERM", "dumb") == "dumb"
     return sys.stdout.isatty() and sys.stdin.isatty() and not dumb
