@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import queue
-import re
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from semcrawl import rdf
-from semcrawl.config.extras import install_hint
 from semcrawl.download.fetching import Fetcher
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.metadata.database import CRAWL_DB, opened, readable_db_url
@@ -32,7 +25,7 @@ from semcrawl.sources.searching import (
 from semcrawl.sources.seedlists import Seed, read_list
 from semcrawl.sources.sitemapfile import read_sitemap
 from semcrawl.sources.sitemaplinks import Entry, EntryKind, named_sitemaps
-from semcrawl.web.vocabulary import RDF_EXTENSIONS, RDF_FIRST, RDF_MEDIA_TYPES, Kind
+from semcrawl.web.vocabulary import RDF_FIRST, Kind
 
 #: called with a line for each failed source
 Complain = Callable[[str], None]
@@ -202,95 +195,6 @@ def _service(engine: str, fetcher: Fetcher) -> SearchService:
         return read_description(body, url)
     except ValueError as error:
         raise SemcrawlError(f"{engine}: {error}") from None
-
-
-#: path of the list of indexes of Common Crawl and its mirrors
-_COLLECTIONS = "/collinfo.json"
-
-
-def from_archive(
-    patterns: Sequence[str],
-    index: str,
-    types: Sequence[str],
-    extensions: Sequence[str],
-    limit: int,
-    seconds: float,
-    crawls: int,
-) -> Iterator[Seed]:
-    """Yield a web archive's captures of address patterns (``example.org/*``).
-
-    They are filtered by media types, then by extensions; by default by those of RDF. Only the
-    newest ``crawls`` of Common Crawl are queried.
-    """
-    if find_spec("cdx_toolkit") is None:
-        raise UsageError(f"seeds from archives: {install_hint('archives')}")
-    if not (types or extensions):
-        types, extensions = sorted(RDF_MEDIA_TYPES), sorted(RDF_EXTENSIONS)
-    regex = "" if index == "ia" else "~"  # the Wayback Machine always takes regular expressions
-    filters = []
-    if types:
-        filters.append(f"{regex}mime:({'|'.join(map(re.escape, types))})")
-    if extensions:
-        named = "|".join(map(re.escape, extensions))
-        filters.append(rf"{regex}url:.*\.({named})(\.(gz|bz2|xz))?$")
-    status = "status:200" if index == "ia" else "=status:200"
-    for pattern in patterns:
-        for each in filters:
-            for capture in _captures(index, pattern, [status, each], limit, seconds, crawls):
-                when = str(capture.get("timestamp", ""))[:8]
-                what = capture.get("mime", "") or "unknown"
-                yield Seed(str(capture.get("url", "")), f"{what}, archived {when}")
-
-
-def _captures(
-    index: str, pattern: str, filters: list[str], limit: int, seconds: float, crawls: int
-) -> Iterator[dict[str, Any]]:
-    """Query the index in a thread, as the package waits hours for an unreachable server.
-
-    Raises ``SemcrawlError`` if no page of the index comes within ``seconds``.
-    """
-    os.environ.setdefault("CDXT_MAX_ERRORS", "1")  # read at import
-    found: queue.Queue[Any] = queue.Queue(maxsize=1000)
-    over = object()
-    mirror = index.removesuffix(_COLLECTIONS) if index.endswith(_COLLECTIONS) else None
-
-    def ask() -> None:
-        import cdx_toolkit
-
-        try:
-            source = "cc" if mirror else index
-            # the default is all of them, more than a hundred
-            newest = [str(crawls)] if source == "cc" else None
-            fetcher = cdx_toolkit.CDXFetcher(source=source, crawl=newest, cc_mirror=mirror)
-            next_page = fetcher.get_for_iter
-
-            def get_page(*args: Any, **options: Any) -> Any:
-                found.put(None)  # a sign of life: many pages may have no match
-                return next_page(*args, **options)
-
-            fetcher.get_for_iter = get_page
-            for capture in fetcher.iter(pattern, filter=filters, limit=limit):
-                found.put(dict(capture.data))
-            found.put(over)
-        except Exception as error:  # the package may raise anything
-            found.put(error)
-
-    threading.Thread(target=ask, daemon=True).start()
-    while True:
-        try:
-            item = found.get(timeout=seconds)
-        except queue.Empty:
-            raise SemcrawlError(
-                f"the index {index} gave no answer in {seconds:g} seconds"
-            ) from None
-        if item is over:
-            return
-        if item is None:
-            continue
-        if isinstance(item, Exception):
-            reason = " ".join(str(item).split())[:200] or type(item).__name__
-            raise SemcrawlError(f"the index {index} cannot be read: {reason}")
-        yield item
 
 
 def distinct(seeds: Iterable[Seed], spelled: Callable[[str], str | None], limit: int) -> list[Seed]:

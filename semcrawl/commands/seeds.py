@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
+from semcrawl.cli.archiveseeds import Bounds, from_archive
 from semcrawl.cli.base import OfflineCommand
 from semcrawl.cli.seedsources import (
     distinct,
-    from_archive,
     from_jobs,
     from_lists,
     from_search,
@@ -146,7 +146,7 @@ class Command(OfflineCommand):
             opts.type,
             [name.lstrip(".") for name in opts.extension],
             limit,
-            settings.getfloat("DOWNLOAD_TIMEOUT"),
+            Bounds(settings.getfloat("DOWNLOAD_TIMEOUT"), settings.getint("DOWNLOAD_MAXSIZE")),
             opts.crawls,
         )
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -184,3 +188,48 @@ def test_an_index_that_does_not_answer_is_one_clear_line(capsys) -> None:
     assert status == 1
     assert said.count("\n") == 1
     assert "http://127.0.0.1:9/cdx" in said
+
+
+@pytest.mark.slow
+def test_an_endless_answer_of_an_index_is_ended_at_the_largest_size(capsys) -> None:
+    """And told in one line, whatever memory the package would have filled."""
+    pytest.importorskip("cdx_toolkit")
+
+    def endless() -> Iterator[bytes]:
+        while True:
+            yield b'{"url": "http://a.example/"}\n' * 1000
+
+    with streaming(endless) as base:
+        status, _, said = seeds(
+            capsys,
+            *("archive", "a.example/*", "--index", f"{base}/cdx"),
+            *("-s", "DOWNLOAD_MAXSIZE=1000000"),
+        )
+    assert status == 1
+    assert said.count("\n") == 1
+    assert "an answer of more than 1,000,000 bytes" in said
+
+
+@contextmanager
+def streaming(pieces: Callable[[], Iterator[bytes]]) -> Iterator[str]:
+    """A server that sends pieces to each that asks, as long as they are read."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            with suppress(OSError):
+                for piece in pieces():
+                    self.wfile.write(piece)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
