@@ -36,12 +36,18 @@ _KINDS = {
 
 
 @dataclass
-class HostSummary:
-    """The sums of one host."""
+class WaySummary:
+    """The sums of one way in which addresses were found."""
 
     requests: int = 0
     rdf_documents: int = 0
     html_documents: int = 0
+
+
+@dataclass
+class HostSummary(WaySummary):
+    """The sums of one host."""
+
     #: addresses of images that were kept
     images: int = 0
     targets: int = 0
@@ -52,15 +58,6 @@ class HostSummary:
     def harvest_rate(self) -> float:
         """Targets per request, 0 to 1."""
         return self.targets / self.requests if self.requests else 0.0
-
-
-@dataclass
-class WaySummary:
-    """The sums of one way in which addresses were found."""
-
-    requests: int = 0
-    rdf_documents: int = 0
-    html_documents: int = 0
 
 
 @dataclass
@@ -144,10 +141,9 @@ def summarise(engine: Engine, targets: Targets | None = None, threshold: float =
     hosts: dict[str, HostSummary] = {}
     missed = Missed()
     ways: defaultdict[str, WaySummary] = defaultdict(WaySummary)
-    #: by final URL: host, quads and way
-    documents: dict[str, tuple[HostSummary, int, WaySummary]] = {}
-    pages: dict[str, tuple[HostSummary, int, WaySummary]] = {}
-    images: dict[str, tuple[HostSummary, int, WaySummary]] = {}
+    kinds = (FetchOutcome.FETCHED_RDF, FetchOutcome.FETCHED_HTML, FetchOutcome.FETCHED_IMAGE)
+    #: by outcome and final URL: host, quads and way
+    found: dict[str, dict[str, tuple[HostSummary, int, WaySummary]]] = {kind: {} for kind in kinds}
     wanted: dict[str, HostSummary] = {}
     columns = (
         Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.status, Fetch.quads, Fetch.bytes,
@@ -178,15 +174,11 @@ def summarise(engine: Engine, targets: Targets | None = None, threshold: float =
                 found_by.requests += 1
             host.errors += outcome in PROBLEMS and not guess
             if outcome == FetchOutcome.FETCHED_RDF or means_gone(outcome, status):
-                for found in (documents, pages, images):
-                    found.pop(url, None)
+                for known in found.values():
+                    known.pop(url, None)
                 wanted.pop(url, None)
-            if outcome == FetchOutcome.FETCHED_RDF:
-                documents[final_url or url] = host, quads, found_by
-            elif outcome == FetchOutcome.FETCHED_HTML:
-                pages[final_url or url] = host, quads, found_by
-            elif outcome == FetchOutcome.FETCHED_IMAGE:
-                images[final_url or url] = host, quads, found_by
+            if outcome in found:
+                found[outcome][final_url or url] = host, quads, found_by
             if outcome in _KINDS:
                 wanted.pop(final_url or url, None)
                 about_it = relevance is None or relevance >= threshold
@@ -195,15 +187,16 @@ def summarise(engine: Engine, targets: Targets | None = None, threshold: float =
                     or targets.include(_KINDS[outcome], media_type, quads, url=url)
                 ):
                     wanted[final_url or url] = host
-    for host, _, _ in images.values():
+    documents, pages, images = (known.values() for known in found.values())
+    for host, _, _ in images:
         host.images += 1
-    for host, quads, found_by in documents.values():
+    for host, quads, found_by in documents:
         summary.rdf_documents += 1
         summary.quads += quads
         host.rdf_documents += 1
         found_by.rdf_documents += 1
         host.quads += quads
-    for host, quads, found_by in pages.values():
+    for host, quads, found_by in pages:
         summary.html_documents += 1
         host.html_documents += 1
         found_by.html_documents += 1
