@@ -68,7 +68,9 @@ class HubBook:
                 .group_by(Fetch.parent_url)
             )
             for url, documents, requests in rows:
-                self._count(self.pages, url, Hub(url), documents, requests)
+                page = self.pages.setdefault(url, Hub(url))
+                page.documents += int(documents or 0)
+                page.requests += int(requests)
             # for a host every request counts, repeated ones and failures too
             read = (FetchOutcome.FETCHED_HTML, FetchOutcome.FETCHED_RDF)
             rows = connection.execute(
@@ -84,12 +86,6 @@ class HubBook:
                 hub.documents += outcome == FetchOutcome.FETCHED_RDF
                 if outcome in read and depth < self._depths.get(host, 1 << 30):
                     self._depths[host], hub.url = depth, address
-
-    @staticmethod
-    def _count(hubs: dict[str, Hub], name: str, hub: Hub, documents: int, requests: int) -> None:
-        known = hubs.setdefault(name, hub)
-        known.documents += int(documents or 0)
-        known.requests += int(requests)
 
     def best(self) -> Iterator[Hub]:
         """Yield pages and hosts that led to documents, best first, each address once."""

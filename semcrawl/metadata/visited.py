@@ -138,16 +138,8 @@ def visited_documents(
             )
 
 
-def _visited(
-    row: Any,
-    kind: Kind,
-    changes: int,
-    *,
-    richness: int,
-    missing: bool,
-    image: bool = False,
-    near_text: float | None = None,
-) -> Visited:
+def _visited(row: Any, kind: Kind, changes: int, **others: Any) -> Visited:
+    """Make the history of a row; ``others``: further fields."""
     return Visited(
         url=row.url,
         kind=kind,
@@ -157,14 +149,11 @@ def _visited(
         changes=changes,
         first_seen_at=row.first_seen_at,
         last_seen_at=row.last_seen_at,
-        richness=richness,
         parent_url=row.parent_url,
         depth=row.depth,
         label=row.label,
         rules=tuple(row.rules.split()),
         found_by=FoundBy.read(row.found_by),
-        missing=missing,
         content=row.content_hash,
-        image=image,
-        near_text=near_text,
+        **others,
     )
