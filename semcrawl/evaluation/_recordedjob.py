@@ -1,4 +1,4 @@
-"""Seeds and unanswered queries of a job, by its records."""
+"""Reads a job's seeds and unanswered queries from its records."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _ROOTS = (
     "WHERE depth = 0 AND parent_url IS NULL ORDER BY started_at"
 )
 _ASKED = "SELECT url, parent_url, outcome FROM fetch WHERE found_by = 'endpoint'"
-#: queries for which nothing is recorded
+#: outcomes of queries that leave no recorded answer
 _UNANSWERED = (FetchOutcome.TIMEOUT, FetchOutcome.TOO_LARGE)
 
 
 class _Root(NamedTuple):
-    """The record of a link that no document led to."""
+    """The record of a URL that no document links to."""
 
     url: str
     final_url: str | None
@@ -33,10 +33,10 @@ class _Root(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JobRecords:
-    """Those records of a job that its recording needs; empty where they cannot be read."""
+    """The records that the recording of a job needs; empty if they cannot be read."""
 
     roots: tuple[_Root, ...] = ()
-    #: addresses whose answers led to queries there
+    #: addresses whose answers led to queries to them
     asking: frozenset[str] = frozenset()
     #: queries that timed out, or whose answers were too large
     unanswered: frozenset[str] = field(default=frozenset())
@@ -51,7 +51,7 @@ class JobRecords:
             connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
             try:
                 columns = {row[1] for row in connection.execute("PRAGMA table_info(fetch)")}
-                known = "found_by" in columns  # (older jobs have no such column)
+                known = "found_by" in columns  # older jobs have no such column
                 query = _ROOTS.format(found_by="found_by" if known else "NULL")
                 roots = tuple(_Root(*row) for row in connection.execute(query))
                 asked = connection.execute(_ASKED).fetchall() if known else []
@@ -66,7 +66,7 @@ class JobRecords:
         )
 
     def starts(self, recorded: Collection[str]) -> tuple[str, ...]:
-        """Return the seeds whose answers are ``recorded``, endpoints as seeds name them."""
+        """Return the seeds with a ``recorded`` answer, and all endpoints in the form of seeds."""
         onward = {r.url: r.final_url for r in self.roots if r.outcome == FetchOutcome.REDIRECTED}
         led_to = set(onward.values())
         found = []
@@ -74,7 +74,7 @@ class JobRecords:
             if root.outcome == FetchOutcome.FETCHED_ROBOTS or root.url in led_to:
                 continue
             if root.found_by == FoundBy.ENDPOINT:
-                # (its address was a seed for a page, too)
+                # its address was also a seed for a page
                 found.append(SEED_PREFIX + endpoint_of_query(root.url))
             elif self._is_endpoint(root.url, onward):
                 found.append(SEED_PREFIX + root.url)
@@ -83,7 +83,7 @@ class JobRecords:
         return tuple(dict.fromkeys(found))
 
     def _is_endpoint(self, url: str, onward: dict[str, str | None]) -> bool:
-        """Whether the answer to an address, or to what it redirects to, led to queries."""
+        """Whether the answer to an address, possibly after redirects, led to queries."""
         last: str | None = url
         for _ in range(len(onward) + 1):
             if last is None or last in self.asking:

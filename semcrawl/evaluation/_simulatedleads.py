@@ -1,4 +1,4 @@
-"""Ways to data besides links, in the simulator: as the spiders go them, in their order."""
+"""Simulates how the spiders find data other than by links, in the same order."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from semcrawl.sources.negotiation import NegotiationBook, as_rdf, is_as_rdf, oth
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.vocabulary import FoundBy
 
-#: group of the well-known places of a host, whose origin follows, and its values: when nothing else
-#: waits, and before all pages but the starts
+#: prefix of the group of an origin's well-known places, and the group's values: after everything
+#: else, and before all pages but the starts
 _PLACES = "places "
 _LAST, _SOON = -1e12, 5e8
-#: targets of a host from which on its places are asked for at once
+#: number of targets from which on a host's places are fetched first
 _MANY_TARGETS = 200
-#: rule of what nobody named
+#: rule of guessed addresses
 _GUESS = "guess"
 
 
@@ -33,12 +33,12 @@ def is_place(waiting: Waiting) -> bool:
 
 
 def is_guess(waiting: Waiting) -> bool:
-    """Whether nobody named what a link leads to."""
+    """Whether the address is a guess that no document names."""
     return _GUESS in waiting.rules
 
 
 class SimulatedLeads:
-    """The ways of :class:`semcrawl.spiders.leads.Leads`, without requests."""
+    """Simulates :class:`semcrawl.spiders.leads.Leads` without requests."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class SimulatedLeads:
         frontier: SimulatedFrontier,
         enter: Callable[[Page, Sequence[Link]], tuple[Ranked, ...]],
     ) -> None:
-        """Put links in by ``enter``."""
+        """Add links to the frontier by ``enter``."""
         self._graph = graph
         self._frontier = frontier
         self._enter = enter
@@ -54,22 +54,22 @@ class SimulatedLeads:
         self._book = NegotiationBook(options.tries if options.negotiation else 0)
         self._pages = CataloguePages(options.most_pages)
         self._targets: Counter[str] = Counter()
-        #: hosts whose software was seen
+        #: hosts whose software is known
         self._signed: set[str] = set()
 
     def links_of(self, waiting: Waiting, node: Node) -> Sequence[Link]:
-        """Return the links of a document that are followed."""
+        """Return the links of a document to follow."""
         if node.with_catalogue and netloc_of(waiting.url) not in self._signed:
             self._signed.add(netloc_of(waiting.url))
             return node.with_catalogue
         further = {link.url for link in next_pages(waiting.url, node.links)}
-        if node.own_links or not further:  # (those of a page are links as others are)
+        if node.own_links or not further:  # the next pages of an HTML page are usual links
             return node.links
         left = {url for url in further if not self._pages.may_follow(url)}
         return [link for link in node.links if link.url not in left]
 
     def shows_rdf(self, waiting: Waiting, node: Node) -> bool:
-        """Whether a page that was just fetched leads to RDF that is new, by type or extension."""
+        """Whether a fetched page leads to new RDF, judged by type or extension."""
         signs = node.signs if netloc_of(waiting.url) not in self._signed else ()
         own = (*node.own_links, *signs)
         new = (link for link in own if not self._frontier.knows(link.url))
@@ -78,13 +78,13 @@ class SimulatedLeads:
         )
 
     def note_page(self, waiting: Waiting, node: Node, *, shows_rdf: bool, target: bool) -> None:
-        """Take in a page: its other form, and its host if it is a target."""
+        """Add the RDF form of a page, and the well-known places of its host if it is a target."""
         self.ask_as_rdf(waiting, node, shows_rdf=shows_rdf)
         if target:
             self.look_at_host(waiting.url)
 
     def note_rdf(self, waiting: Waiting, *, whole: bool, target: bool) -> None:
-        """Take in RDF: its host if it is a target, other forms of its shape."""
+        """Add the well-known places of a target's host, and RDF forms of URLs of its shape."""
         if target:
             self.look_at_host(waiting.url)
         if whole and is_as_rdf(waiting.asked):
@@ -92,7 +92,7 @@ class SimulatedLeads:
                 self._put_in(waiting, url)
 
     def ask_as_rdf(self, waiting: Waiting, node: Node, *, shows_rdf: bool = False) -> None:
-        """Put in the other form of a page, or of what leads to it, where there may be one."""
+        """Add the RDF form of a page, or of a redirect to it, if there may be one."""
         asked_as_rdf = waiting.label is Label.R or is_as_rdf(waiting.asked)
         if asked_as_rdf or not self._graph.leads.negotiation:
             return
@@ -105,7 +105,7 @@ class SimulatedLeads:
             self._put_in(waiting, url)
 
     def look_at_host(self, url: str) -> None:
-        """Put in the well-known places of the host of a target, once."""
+        """Add the well-known places of a target's host, once; many targets move them forward."""
         places = self._graph.well_known(url)
         if not places:
             return

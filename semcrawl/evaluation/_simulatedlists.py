@@ -1,4 +1,4 @@
-"""Sitemaps and SPARQL endpoints in the simulator: as the spiders read them, in their order."""
+"""Simulates how the spiders read sitemaps and SPARQL endpoints, in the same order."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from semcrawl.sources.endpointwalk import EndpointWalk
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.vocabulary import FoundBy
 
-#: group of sitemaps before all pages but the starts, and of what waits until nothing else does
+#: groups of sitemaps: before all pages but the starts, and after everything else
 _FRONT, _REST = "sitemaps", "lists"
 _VALUES = {_FRONT: 5e8, _REST: -1e12}
 
 
 def is_listed(waiting: Waiting) -> bool:
-    """Whether a link is a sitemap that waits where no strategy put it."""
+    """Whether a link is a sitemap in a group that no strategy ranks."""
     return waiting.group in _VALUES
 
 
 class SimulatedLists:
-    """The lists of sitemaps, as :class:`semcrawl.spiders.sitemaps.Sitemaps` treats them."""
+    """Simulates :class:`semcrawl.spiders.sitemaps.Sitemaps`."""
 
     def __init__(
         self,
@@ -39,9 +39,9 @@ class SimulatedLists:
         learn: Callable[[Outcome], None],
         begin: Callable[[Page, Sequence[Link]], Sequence[Link]],
     ) -> None:
-        """Put links in by ``enter``, and have the strategy ``learn`` of them.
+        """Add links to the frontier by ``enter``, and report them to the strategy by ``learn``.
 
-        ``begin`` takes the endpoints out that are begun with.
+        ``begin`` starts the endpoints among links, and returns the other links.
         """
         self._graph = graph
         self._frontier = frontier
@@ -49,20 +49,20 @@ class SimulatedLists:
         self._enter = enter
         self._learn = learn
         self._begin = begin
-        #: by host: its sitemaps, and how many answers they wait for
+        #: host → its sitemaps, and the number of answers after which they move to the front
         self._sought: dict[str, tuple[list[str], int]] = {}
-        #: place in which a sitemap arrived
+        #: sitemap → its position in the order of arrival
         self._arrived: dict[str, int] = {}
-        #: by sitemap
+        #: sitemap → its shelves, and its page
         self._lists: dict[str, tuple[Sequence[Shelf], Page]] = {}
         self._untried = UntriedShapes()
-        #: link → list, number of its shelf, and the place in that to go on from
+        #: link → sitemap, index of its shelf, and the offset there to continue from
         self._more: dict[str, tuple[str, int, int]] = {}
-        #: places of lists that were gone on from
+        #: such positions already continued from
         self._passed: set[tuple[str, int, int]] = set()
 
     def fetched(self, waiting: Waiting, *, paid: bool) -> None:
-        """Take in that a link was fetched, and whether it was a target."""
+        """Note that a link was fetched, and whether it was a target."""
         untried = self._untried.note(waiting.url)
         self._look_up(waiting.url)
         if untried:
@@ -71,14 +71,14 @@ class SimulatedLists:
             self._go_on(*self._more.pop(waiting.asked))
 
     def keep(self, waiting: Waiting, node: Node) -> None:
-        """Keep the links of a sitemap until the host has nothing else to ask for."""
+        """Keep the links of a sitemap, and let it wait for its first turn."""
         if node.shelves:
             self._lists[waiting.url] = node.shelves, Page(waiting.url, waiting.depth)
             self._untried.add(waiting.url, waiting.url, node.shelves)
             self._wait_again(waiting, 1)
 
     def take_turn(self, waiting: Waiting) -> None:
-        """Put some links of each shape of a list in; twice as many the next time."""
+        """Add some links of each shelf of a sitemap; each turn takes more than the one before."""
         shelves, _ = self._lists[waiting.url]
         new, number = 0, waiting.turn
         while not new:
@@ -90,12 +90,12 @@ class SimulatedLists:
         self._wait_again(waiting, number)
 
     def _wait_again(self, waiting: Waiting, number: int) -> None:
-        """Have a sitemap wait for its next turn, behind those that had fewer."""
+        """Let a sitemap wait for its next turn, behind those with fewer turns."""
         waiting, arrived = replace(waiting, group=_REST, turn=number), self._arrived
         self._frontier.add_again(waiting, float(number - 1), arrived.get(waiting.url, 0))
 
     def _look_up(self, url: str) -> None:
-        """Look for the sitemaps of a host, when it has nothing else to ask for or later."""
+        """Add a host's sitemaps at the end; move them to the front after enough answers."""
         host = netloc_of(url)
         if host not in self._sought:
             found, guessed = self._graph.sitemaps_of(url)
@@ -119,7 +119,7 @@ class SimulatedLists:
                     self._frontier.move(each, _FRONT, float(number))
 
     def _put_in(self, name: str, number: int, start: int, end: int) -> int:
-        """Put links of a shelf in; return how many were new."""
+        """Add links of a shelf; return how many are new."""
         shelves, page = self._lists[name]
         links = shelves[number].links[start:end]
         for link in links:
@@ -137,7 +137,7 @@ class SimulatedLists:
         return len(entered)
 
     def _go_on(self, name: str, number: int, place: int) -> None:
-        """Put more of a shelf in, some that are new if there are any left."""
+        """Add more links of a shelf, until one is new or none is left."""
         links = self._lists[name][0][number].links
         while place < len(links) and (name, number, place) not in self._passed:
             self._passed.add((name, number, place))
@@ -147,10 +147,10 @@ class SimulatedLists:
 
 
 class SimulatedEndpoints:
-    """The queries of :class:`semcrawl.spiders.endpoints.EndpointReader`, without requests."""
+    """Simulates :class:`semcrawl.spiders.endpoints.EndpointReader` without requests."""
 
     def __init__(self, graph: LinkGraph, frontier: SimulatedFrontier) -> None:
-        """Put queries into ``frontier``."""
+        """Add queries to ``frontier``."""
         self._graph = graph
         self._options = graph.endpoints
         self._frontier = frontier
@@ -158,11 +158,11 @@ class SimulatedEndpoints:
         self._walk = EndpointWalk(self._options.skipped)
 
     def first(self, endpoint: str) -> list[Step]:
-        """Return the step that begins with an endpoint, and the next one."""
+        """Return the first two steps of an endpoint: its description, and its list of graphs."""
         return first_steps(endpoint, self._options.page, self._options.most)
 
     def take_found(self, page: Page, links: Sequence[Link]) -> Sequence[Link]:
-        """Begin with the endpoints among the links of a document; return the other links."""
+        """Start the endpoints among the links of a document; return the other links."""
         found = self._graph.endpoints_among(links)
         for link in found:
             description, graphs = self.first(link.url)
@@ -174,7 +174,7 @@ class SimulatedEndpoints:
     def put_in(
         self, step: Step, parent: str | None, depth: int, found_by: FoundBy = FoundBy.ENDPOINT
     ) -> bool:
-        """Put a query in; whether it is new."""
+        """Add a query; return whether it is new."""
         url = step.url
         waiting = Waiting(
             *(url, url, Label.R, (), parent, depth, QUERIES), found_by=found_by, query=step
@@ -182,19 +182,19 @@ class SimulatedEndpoints:
         return self._frontier.add(waiting, 0.0)
 
     def answer_to(self, waiting: Waiting) -> QueryAnswer | None:
-        """Return the answer to a query that waited; ``None`` for what is no query."""
+        """Return the answer to a waiting query; ``None`` if it is not a query."""
         if waiting.query is None:
             return None
         rdf_first = waiting.label is Label.R
         return self._graph.ask(waiting.query, waiting.url, rdf_first=rdf_first)
 
     def take(self, waiting: Waiting, answer: QueryAnswer) -> Taken:
-        """Say what becomes of the answer to a query."""
+        """Process the answer to a query."""
         if waiting.query is None:
             raise ValueError(f"{waiting.url} is no query")
         return take_answer(self._walk, waiting.query, answer)
 
     def follow(self, waiting: Waiting, taken: Taken) -> None:
-        """Put in what follows."""
+        """Add the queries that follow."""
         for step in taken.following.steps:
             self.put_in(step, waiting.url, waiting.depth + 1)

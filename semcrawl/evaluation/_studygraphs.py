@@ -1,4 +1,4 @@
-"""The link graph of a world, as the settings of a study say."""
+"""Makes the link graph of a world from the settings of a study."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from semcrawl.topics import about
 def graph_of(
     world: World, settings: Mapping[str, Any], aim: Aim | None, *, follow_rdf: bool
 ) -> LinkGraph:
-    """Make the graph; raise ``UsageError`` for wrong settings, or where they forbid a seed.
+    """Return the graph; raise ``UsageError`` if settings are wrong or forbid a seed.
 
-    Where a setting is missing, its way to data is not gone.
+    Without ``SEMCRAWL_SIGNPOSTING``, ``SEMCRAWL_ENDPOINTS`` or ``SEMCRAWL_SITEMAPS``, their ways to
+    data are not used.
     """
     leads = NO_LEADS
     if "SEMCRAWL_SIGNPOSTING" in settings:
@@ -45,7 +46,7 @@ def graph_of(
 
 
 def page_image_links(settings: Mapping[str, Any]) -> PageImageLinks | None:
-    """Return what finds the images of a page as a crawl does; ``None`` if it is not after any."""
+    """Return the function that finds a page's images; ``None`` if images are not targets."""
     if not Targets.parse(settings.get("SEMCRAWL_TARGETS") or "rdf").images:
         return None
     topic = about(settings.get("SEMCRAWL_ABOUT") or "", settings)

@@ -1,4 +1,4 @@
-"""Worlds made by a program: pages put together link by link, rendered to HTML when asked for."""
+"""Worlds built by a program, link by link; pages are rendered to HTML on request."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Document:
 
 
 class SiteBuilder:
-    """Puts a site together. Paths start with ``/``; each stands for one document."""
+    """Builds a site. Paths start with ``/``; each names one document."""
 
     def __init__(self, host: str, seed: int = 0) -> None:
         self.host = host
@@ -73,9 +73,9 @@ class SiteBuilder:
         return self._add(Document(path, status, HTML_TYPE))
 
     def without_document(self, path: str, how: str, status: int = 404) -> Document:
-        """Add what the census calls ``redirect`` (to another host), ``refused`` or ``error``.
+        """Add a ``redirect`` to another host, or a ``refused`` or ``error`` URL of the census.
 
-        ``status`` is that of an error.
+        ``status`` is the status of an ``error``.
         """
         if how == "redirect":
             return self.moved(path, f"http://elsewhere.example{path}")
@@ -89,9 +89,9 @@ class SiteBuilder:
         pages: list[Document] | None = None,
         status: int = 404,
     ) -> None:
-        """Link a page (``success``, which joins ``pages``), or what :meth:`without_document` adds.
+        """Link a page (``success``), or what :meth:`without_document` adds.
 
-        The link's text is the last part of its path.
+        The page is appended to ``pages``. The link's text is the last segment of its path.
         """
         if mark != "success":
             target = self.without_document(path, mark, status)
@@ -102,12 +102,12 @@ class SiteBuilder:
         self.link(parent, target, path.rpartition("/")[2])
 
     def missing(self, wanted: Mapping[str, int]) -> dict[str, int]:
-        """Return how many URLs of each status are missing."""
+        """Return how many URLs of each status class are missing."""
         have = Counter(status_class(d.status) for d in self.documents.values())
         return {status: count - have[status] for status, count in wanted.items()}
 
     def shuffled(self, counts: Mapping[str, int]) -> list[str]:
-        """Return names, each as often as it says, in any order."""
+        """Return the names in random order, each as often as its count."""
         names = [name for name, count in counts.items() for _ in range(count)]
         self.random.shuffle(names)
         return names
@@ -129,7 +129,7 @@ class SiteBuilder:
         title: str = "",
         media_type: str = "",
     ) -> None:
-        """Put an ``a`` element into an item of the page's list."""
+        """Add a list item with an ``a`` element to the page."""
         path = to if isinstance(to, str) else to.path
         text = anchor or (to.title if isinstance(to, Document) and to.title else _title(path))
         page.items.append(
@@ -140,17 +140,17 @@ class SiteBuilder:
     def alternate(
         self, page: Document, to: Document, media_type: str = RDF_XML, title: str = ""
     ) -> None:
-        """Put a ``link rel="alternate"`` element into the page's head."""
+        """Add a ``link rel="alternate"`` element to the page's head."""
         attributes = _attributes(title, media_type)
         page.head.append(f'<link rel="alternate" href={_quoted(to.path)}{attributes}>')
 
     def build(self, name: str, start: str = "/") -> BuiltWorld:
-        """Finish; the builder must not be used any more."""
+        """Return the world; do not use the builder afterwards."""
         return BuiltWorld(name, self.host, self.documents, start)
 
 
 class BuiltWorld:
-    """A world out of a :class:`SiteBuilder`."""
+    """A world built by a :class:`SiteBuilder`."""
 
     def __init__(
         self, name: str, host: str, documents: dict[str, Document], start: str = "/"
@@ -171,7 +171,7 @@ class BuiltWorld:
         return (f"http://{self._host}{self._start}",)
 
     def robots(self, host: str) -> str:
-        """There is no robots.txt: what a site refuses answers 403."""
+        """Return an empty robots.txt: refused URLs answer 403."""
         return ""
 
     def fetch(self, url: str) -> Answer:
@@ -188,7 +188,7 @@ class BuiltWorld:
         )
 
     def body(self, url: str) -> bytes:
-        """Render the page; RDF and XML documents say their own address and title."""
+        """Render the document; RDF and XML documents state their own address and title."""
         document = self._find(url)
         if document is None or document.kind is None:
             return b""
@@ -226,6 +226,6 @@ def _quoted(text: str) -> str:
 
 
 def _title(path: str) -> str:
-    """Something readable out of a path's last segment."""
+    """Return a readable title from a path's last segment."""
     last = path.rstrip("/").rpartition("/")[2]
     return last.partition(".")[0].replace("-", " ").capitalize() or "Home"

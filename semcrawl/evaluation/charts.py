@@ -1,4 +1,4 @@
-"""Charts as SVG text: line charts and pairs of bars. Colours come from the page's style sheet."""
+"""Draws line charts and paired bars as SVG text. The page's style sheet has the colours."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from html import escape
 
 _WIDTH, _HEIGHT = 640, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 26, 10, 34
-#: line styles, so that lines differ without colour too; those of colours that are alike differ most
+#: dash patterns, so that lines also differ without colour; similar colours get unlike patterns
 _DASHES = ("", "9 4", "2 3", "10 3 2 3", "18 4", "5 2", "1 3", "3 7", "7 2 2 2 2 2", "16 3 5 3")
-#: as many colours has the page's style sheet
+#: number of colours in the page's style sheet
 _COLOURS = 12
 
 
@@ -20,16 +20,16 @@ class Line:
     """One line of a chart."""
 
     name: str
-    #: number of its colour and dashes, from 0
+    #: index of its colour and dashes, from 0
     style: int
     #: (x, y)
     points: Sequence[tuple[float, float]]
-    #: drawn thin and grey: a bound, not a strategy
+    #: draw it thin and grey: it is a bound, not a strategy
     reference: bool = False
 
 
 def line_chart(title: str, lines: Sequence[Line], x_label: str, y_label: str) -> str:
-    """A line chart from 0; axes are scaled to the lines."""
+    """Return a line chart; both axes start at 0 and fit the lines."""
     x_top = max((x for line in lines for x, _ in line.points), default=1) or 1
     y_ticks = _ticks(max((y for line in lines for _, y in line.points), default=1) or 1)
     y_top = y_ticks[-1]
@@ -71,7 +71,7 @@ def line_chart(title: str, lines: Sequence[Line], x_label: str, y_label: str) ->
 
 
 def legend(lines: Sequence[Line]) -> str:
-    """The key to a chart's lines, in their order."""
+    """Return the legend of a chart's lines, in their order."""
     items = []
     for line in lines:
         look, dashes = _style(line)
@@ -83,7 +83,7 @@ def legend(lines: Sequence[Line]) -> str:
 
 
 def _style(line: Line) -> tuple[str, str]:
-    """The class and the dashes of a line: up to 100 lines differ in one of both."""
+    """Return the class and the dashes of a line; up to 100 lines differ in at least one."""
     if line.reference:
         return "reference", ""
     again, colour = divmod(line.style, _COLOURS)
@@ -92,7 +92,7 @@ def _style(line: Line) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Bars:
-    """A row of a bar chart: two bars, and a mark on each for a figure reported elsewhere."""
+    """A row of a bar chart: two bars, each with an optional mark for a reported figure."""
 
     name: str
     first: float
@@ -102,7 +102,7 @@ class Bars:
 
 
 def bar_chart(title: str, rows: Sequence[Bars], first: str, second: str) -> str:
-    """Two horizontal bars a row, 0 to 100 %."""
+    """Return a chart with two horizontal bars per row, 0 to 100 %."""
     row, left = 34, 46
     height = row * len(rows) + 28
     scale = (_WIDTH - left - 60) / 100
@@ -146,7 +146,7 @@ def _open(width: int, height: int, title: str) -> str:
 
 
 def _ticks(top: float) -> list[float]:
-    """Four to six round numbers from 0 to at least ``top``."""
+    """Return up to six round numbers from 0 to at least ``top``."""
     step = 10 ** math.floor(math.log10(top / 4))
     for factor in (1, 2, 2.5, 5, 10):
         if top / (step * factor) <= 5:

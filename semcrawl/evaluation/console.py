@@ -1,4 +1,4 @@
-"""The terminal output of ``semcrawl evaluate``: progress, and tables at the end."""
+"""Prints the progress and the result tables of ``semcrawl evaluate``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Data = Mapping[str, Any]
 
 
 class ProgressDisplay:
-    """A live bar on a terminal, else a line per finished run; problems are always lines."""
+    """Shows a live bar on a terminal, else a line per finished run; problems are always lines."""
 
     def __init__(self, console: Console, runs: int) -> None:
         self._console = console
@@ -40,18 +40,18 @@ class ProgressDisplay:
             self._task = self._bar.add_task("starting", total=runs)
 
     def __enter__(self) -> Self:
-        """Start to show."""
+        """Start the bar."""
         if self._bar is not None:
             self._bar.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.stop()
 
     def report(self, step: Step) -> None:
-        """Show how far a study is."""
+        """Show the progress of a study."""
         what = " ".join(part for part in (step.world, step.strategy) if part)
         if step.note:
             self.problems.append(f"{what}: {step.note}")
@@ -78,7 +78,7 @@ class ProgressDisplay:
 
 
 def show(results: Data, console: Console) -> None:
-    """Print the totals and the worlds of every set."""
+    """Print the tables of every set of worlds."""
     titles = {each["name"]: each["title"] for each in results["strategies"]}
     for each in results["sets"]:
         if each["strategies"]:
@@ -119,12 +119,12 @@ def _totals(data: Data, titles: Mapping[str, str]) -> Table:
 
 
 def _judged(world: Data) -> dict[str, Data]:
-    """Return the strategies whose crawls had a topic."""
+    """Return the results of strategies that crawled with a topic."""
     return {name: one for name, one in world["strategies"].items() if one.get("steps")}
 
 
 def _kept(worlds: Sequence[Data]) -> Table:
-    """Precision and recall of all that was asked for, and of what the topic kept of it."""
+    """Return a table of precision and recall: of all requests, and of what the topic kept."""
     names = list(dict.fromkeys(name for world in worlds for name in _judged(world)))
     title = "precision / recall in %: of all that was asked for → of what was kept"
     table = aligned(title, {"world": False})
@@ -138,7 +138,7 @@ def _kept(worlds: Sequence[Data]) -> Table:
 
 
 def _about(world: Data) -> Table:
-    """Precision after so many requests, and what the topic kept."""
+    """Return a table of precision by number of requests, and of what the topic kept."""
     ran = _judged(world)
     steps = [f"{step['requests']:,}" for step in next(iter(ran.values()))["steps"]]
     table = aligned(

@@ -1,4 +1,4 @@
-"""Why a strategy ranks a page's links as it does."""
+"""Explains how a strategy ranks the links of a page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from semcrawl.relevance.rules import relevancy_r
 from semcrawl.sources.endpointsteps import QUERIES, QUERIES_VALUE, query_of
 from semcrawl.topics import about
 
-#: Texts for the rules that hold (sources.md T.2, T.3 and T.7).
+#: Descriptions of the rules (sources.md T.2, T.3 and T.7).
 RULE_MEANINGS: Mapping[str, str] = {
     "ex1": "the file extension is one of RDF",
     "ty1": "the type attribute is an RDF content type",
@@ -37,25 +37,25 @@ RULE_MEANINGS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RankedLink:
-    """A link of a page with its judgement."""
+    """A link of a page with its rank."""
 
     ranked: Ranked
-    #: value of its group; ``None`` when dropped
+    #: value of its group; ``None`` if dropped
     value: float | None
-    #: when it would be fetched, from 1, were there no other links; ``None`` when dropped
+    #: position among the page's links in the order of fetching, from 1; ``None`` if dropped
     turn: int | None
-    #: names of the rules that hold, whether the strategy goes by them or not
+    #: names of the rules that hold, whether or not the strategy uses them
     rules: tuple[str, ...] = ()
 
 
 def rank_page(
     strategy: Relevance, page: Page, links: Sequence[Link], queries: Sequence[Link] = ()
 ) -> list[RankedLink]:
-    """Judge a page's links and put them into the order in which they would be fetched.
+    """Rank a page's links in the order in which they would be fetched.
 
-    The order is that of the frontier: queries to endpoints, which no strategy judges; then the
-    group with the largest value; in it the smallest key, then the first on the page. Dropped links
-    come last, as they are on the page.
+    The order is the frontier's: first queries to endpoints, which no strategy ranks; then groups by
+    descending value; within a group by ascending key, then by position on the page. Dropped links
+    come last, in page order.
     """
     if isinstance(strategy, Citing):
         strategy.cited(page, links)
@@ -84,28 +84,28 @@ def rank_page(
 
 
 def reason(link: RankedLink, strategy: Relevance, page: Page) -> str:
-    """Why a link has its turn, in a line."""
+    """Explain a link's rank in one line."""
     if link.ranked.group == QUERIES:
         query = query_of(link.ranked.link.url) or "the description of an endpoint"
-        return f"asked before all that a strategy judges: {query}"
+        return f"requested before all links that a strategy ranks: {query}"
     rows = strategy.explain(page, link.ranked.link)
     return "; ".join(f"{topic}: {text}" for topic, text in rows)
 
 
 @dataclass(frozen=True, slots=True)
 class TopicWeight:
-    """A link as S's strategies judge it in a crawl with a topic."""
+    """A link as the strategies of S weigh it in a crawl with a topic."""
 
     #: RW of its texts
     weight: float
-    #: share of its page's rank that IPageRank passes on to it; ``None`` without links that weigh
+    #: share of its page's rank that IPageRank passes to it; ``None`` if no link has a weight
     share: float | None
 
 
 def topic_weights(
     settings: Mapping[str, Any], page: Page, links: Sequence[Link]
 ) -> dict[str, TopicWeight]:
-    """Return RW and the share of IPageRank by URL; empty without a topic that knows words."""
+    """Return RW and the share of IPageRank by URL; empty unless the topic has words."""
     topic = about(settings.get("SEMCRAWL_ABOUT") or "", settings)
     if topic is None or not topic.knows_words:
         return {}

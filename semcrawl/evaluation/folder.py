@@ -1,4 +1,4 @@
-"""A folder of files served as a host."""
+"""Serves a folder of files as a host."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semcrawl.web.hosts import host_of
 from semcrawl.web.urls import normalise, path_of
 from semcrawl.web.vocabulary import Kind
 
-#: Content types by extension, as a plain web server would send them.
+#: Content types by extension, as a plain web server sends them.
 RDF_TYPES: Mapping[str, str] = {
     ".rdf": "application/rdf+xml",
     ".owl": "application/rdf+xml",
@@ -58,7 +58,7 @@ _HEAD = 6000  # bytes by which a file's type is detected
 
 @dataclass(frozen=True)
 class FolderSite:
-    """How a folder is served. Paths in URLs that leave the folder answer 404."""
+    """How a folder is served. URLs with paths outside the folder answer 404."""
 
     host: str
     root: Path
@@ -66,19 +66,19 @@ class FolderSite:
     base: str = "/"
     #: start page below ``base``
     start: str = ""
-    #: (``host/path`` prefix, folder inside ``root``) pairs answered like the folder itself
+    #: pairs of a ``host/path`` prefix and the folder inside ``root`` that it serves
     aliases: tuple[tuple[str, str], ...] = ()
-    #: content type by extension (with dot), instead of the usual one
+    #: content types by extension, with its dot, that replace the usual ones
     types: Mapping[str, str] = field(default_factory=dict)
     robots: str = ""
 
 
 class FolderWorld:
-    """A folder of files as a world. Files are read when asked for, never kept.
+    """A folder of files as a world. Files are read on each request; contents are not cached.
 
-    A directory answers its index file (after a redirect to the address with a slash), a name
-    without extension the ``.html`` file of that name. Queries are ignored. ``https`` links to
-    its own hosts are served as ``http``.
+    A directory answers with its index file, after a redirect to the address with a slash. A name
+    without a file answers with the ``.html`` file of that name. Query strings are ignored.
+    ``https`` links to its own hosts are served as ``http``.
     """
 
     def __init__(self, site: FolderSite, name: str = "") -> None:
@@ -110,11 +110,11 @@ class FolderWorld:
         return (url,) if url is not None else ()
 
     def robots(self, host: str) -> str:
-        """One robots.txt for all its hosts."""
+        """Return the one robots.txt of all its hosts."""
         return self.site.robots
 
     def fetch(self, url: str) -> Answer:
-        """Answer as a plain file server would."""
+        """Answer as a plain file server does."""
         host, path = host_of(url), path_of(url)
         relative = self._relative(host, path)
         if relative is None:
@@ -128,7 +128,7 @@ class FolderWorld:
         return Answer(200, content_type, kind, document=os.path.relpath(file, self._root))
 
     def body(self, url: str) -> bytes:
-        """Bytes of the file behind the URL; own ``https`` links in pages are made ``http``."""
+        """Return the URL's file; ``https`` links to own hosts become ``http`` in pages."""
         relative = self._relative(host_of(url), path_of(url))
         file, slash = (None, False) if relative is None else self._resolve(relative)
         if file is None or slash:
@@ -139,7 +139,7 @@ class FolderWorld:
         return data
 
     def _relative(self, host: str, path: str) -> str | None:
-        """Path inside the folder, or ``None`` when it is none of ours."""
+        """Return the path inside the folder; ``None`` for other addresses."""
         address = host + path
         for prefix, folder in self._aliases:
             if address.startswith(prefix) or f"{address}/" == prefix:
@@ -152,7 +152,7 @@ class FolderWorld:
         return None
 
     def _resolve(self, relative: str) -> tuple[str | None, bool]:
-        """(the file, whether a slash must be added to the address first)."""
+        """Return the file, and whether the address needs a slash first."""
         relative = re.sub("/+", "/", relative).lstrip("/")
         if "\0" in relative:
             return None, False
@@ -172,7 +172,7 @@ class FolderWorld:
         return None, False
 
     def _kind(self, file: str) -> tuple[Kind, str]:
-        """Return a file's kind and the content type that it is sent with."""
+        """Return a file's kind and the content type it is served with."""
         known = self._kinds.get(file)
         if known is None:
             extension = os.path.splitext(file)[1].lower()
@@ -184,7 +184,7 @@ class FolderWorld:
 
 
 def tell_kind(extension: str, head: bytes) -> tuple[Kind, str]:
-    """Return a file's kind, by its extension and first bytes, and its usual content type.
+    """Return a file's kind and usual content type, by its extension and first bytes.
 
     >>> tell_kind(".ttl", b"@prefix x: <urn:x> .")
     (<Kind.RDF: 'rdf'>, 'text/turtle')

@@ -1,4 +1,4 @@
-"""A world's link graph: every URL looked at once, its links extracted once."""
+"""A world's link graph: every URL is fetched once, and its links are extracted once."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import resolve
 from semcrawl.web.vocabulary import Kind
 
-#: the day by which entries of sitemaps are old or new: figures do not change from day to day
+#: fixed "now" for the age of sitemap entries, so that figures do not change from day to day
 _NOW = 1_767_225_600.0
 
 
-#: none but the links of pages and of their headers
+#: only links in pages and in their headers
 NO_LEADS = LeadOptions(catalogues=False, negotiation=False, well_known=())
 
-#: Is this document a target of the crawl?
+#: whether a document is a target of the crawl
 IsTarget = Callable[[Node], bool]
 
 
 def is_rdf(node: Node) -> bool:
-    """The usual target: an RDF document served with status 200."""
+    """Whether it is the usual target: an RDF document served with status 200."""
     return node.answer.status == 200 and node.answer.kind is Kind.RDF
 
 
 @dataclass
 class LinkGraph:
-    """A world that keeps its links, so that many strategies can run on it fast."""
+    """A world with its links cached, so that many strategies run on it fast."""
 
     world: World
-    #: at most so many links of a page are looked at
+    #: most links of a page that are read
     max_links: int = 500
     #: judges documents by the topic of the crawl, if it has one
     judge: Judge | None = None
-    #: properties of the data in pages whose values are links
+    #: properties of data embedded in pages whose values are links
     embedded_links: frozenset[str] = EMBEDDED_PRESETS["data"]
     #: whether sitemaps lead to links
     sitemaps: bool = False
@@ -58,14 +58,14 @@ class LinkGraph:
     leads: LeadOptions = NO_LEADS
     #: whether the links of RDF documents are followed
     follow_rdf: bool = False
-    #: gives the links to the images of a page, of a crawl that is after images
+    #: finds the links to a page's images, if images are targets
     images: PageImageLinks | None = None
     #: which SPARQL endpoints are read
     endpoints: EndpointOptions = field(default_factory=EndpointOptions)
     _nodes: dict[str, Node] = field(default_factory=dict, repr=False)
     _answers: dict[str, QueryAnswer] = field(default_factory=dict, repr=False)
     _inside: dict[str, bool] = field(default_factory=dict, repr=False)
-    #: what sitemaps name as sitemaps, with the host whose pages it lists
+    #: sitemap named by another sitemap → host whose pages it lists
     _named: dict[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class LinkGraph:
         self._scope = Scope.parse(",".join(sorted(self.world.hosts)) or "localhost")
 
     def look(self, url: str, rdf_first: bool = False) -> Node:
-        """Answer and links of a URL, to those who ask for RDF first or for pages."""
+        """Return the answer and links of a URL, requested as RDF first or as a page."""
         name = self._form_of(url, rdf_first)
         node = self._nodes.get(name)
         if node is None:
@@ -85,7 +85,7 @@ class LinkGraph:
         return node
 
     def ask(self, step: Step, url: str, *, rdf_first: bool = True) -> QueryAnswer:
-        """Return the answer of a SPARQL endpoint to a query at an address."""
+        """Return a SPARQL endpoint's answer to a query at a URL."""
         name = self._form_of(url, rdf_first)
         answer = self._answers.get(name)
         if answer is None:
@@ -94,12 +94,12 @@ class LinkGraph:
         return answer
 
     def endpoints_among(self, links: Sequence[Link]) -> list[Link]:
-        """Return those of a document's links by which endpoints are begun with."""
+        """Return the links that name endpoints; none unless found endpoints are read."""
         found = self.endpoints.allowed == "found"
         return [link for link in links if found and names_endpoint(link)]
 
     def has_forms(self, url: str) -> bool:
-        """Whether those who ask for RDF first get another answer from an address."""
+        """Whether a URL has another answer for requests that prefer RDF."""
         return self._form_of(url, True) != self._form_of(url, False)
 
     def _form_of(self, url: str, rdf_first: bool) -> str:
@@ -117,9 +117,9 @@ class LinkGraph:
         return known
 
     def sitemaps_of(self, url: str) -> tuple[list[str], bool]:
-        """Return the sitemaps of a URL's host, and whether nobody named them.
+        """Return the sitemaps of a URL's host, and whether they are a guess.
 
-        Those that its robots.txt names; else, on hosts of the starts, the usual place.
+        They are those named in its robots.txt; else, on hosts of the starts, the usual place.
         """
         parts = urlsplit(url)
         if not self.sitemaps or not self.inside(url):
@@ -131,7 +131,7 @@ class LinkGraph:
 
     @cached_property
     def _by_robots(self) -> dict[str, str]:
-        """The sitemaps that robots.txt files name, with the host of that."""
+        """The sitemaps named in robots.txt files, with the host of the robots.txt."""
         return {
             sitemap: host
             for host in sorted(self.world.hosts)
@@ -140,13 +140,13 @@ class LinkGraph:
         }
 
     def _robots_name(self, origin: str) -> list[str]:
-        """Return the sitemaps that the robots.txt of a host names."""
+        """Return the sitemaps in scope that the robots.txt of an origin names."""
         named = named_sitemaps(self.world.robots(origin.partition("://")[2]).encode())
         found = (resolve(f"{origin}/robots.txt", name) for name in named)
         return list(dict.fromkeys(each for each in found if each and self.inside(each)))
 
     def _read_sitemap(self, url: str, answer: Answer) -> Node | None:
-        """Return a sitemap with its links; ``None`` for what is none."""
+        """Return a sitemap with its links; ``None`` if it is not a sitemap."""
         named = self.sitemaps and (url in self._by_robots or url in self._named)
         named = named or is_sitemap_name(url)
         if not (self.sitemaps and named and answer.status == 200 and answer.kind is Kind.OTHER):
@@ -171,12 +171,12 @@ class LinkGraph:
         return self._reader.read(name, url) if sitemap is None else sitemap
 
     def redirect(self, url: str, answer: Answer) -> str | None:
-        """Where a redirect leads to, normalised; ``None`` when that is outside of the world."""
+        """Return the normalised target of a redirect; ``None`` outside the world."""
         target = resolve(url, answer.location) if answer.redirect else None
         return target if target is not None and self.inside(target) else None
 
     def follow(self, url: str, limit: int = 10, *, rdf_first: bool = False) -> tuple[str, Node]:
-        """The last URL and answer of a chain of at most ``limit`` redirects."""
+        """Return the last URL and answer of a chain of at most ``limit`` redirects."""
         node = self.look(url, rdf_first)
         for _ in range(limit):
             target = self.redirect(url, node.answer)
@@ -187,7 +187,7 @@ class LinkGraph:
         return url, node
 
     def led_to(self, page: str, node: Node) -> Iterator[str]:
-        """Yield the addresses that a document leads to, by whatever way is gone."""
+        """Yield the addresses that a document leads to, without endpoints."""
         links = node.with_catalogue or node.links
         endpoints = self.endpoints_among(links)
         for link in links:
@@ -208,13 +208,13 @@ class LinkGraph:
 
 @dataclass(frozen=True)
 class SiteMap:
-    """The whole of a world, document by document, as breadth-first search sees it."""
+    """All documents of a world, as breadth-first search finds them."""
 
     #: the start pages
     starts: tuple[str, ...]
-    #: page → (pages, targets) that it links to, each once, in link order
+    #: page → the distinct (pages, targets) that it links to, in link order
     pages: dict[str, tuple[list[str], list[str]]]
-    #: links from the nearest start to each page
+    #: page → number of links from the nearest start
     depth: dict[str, int]
     #: the same for targets
     target_depth: dict[str, int]
@@ -226,17 +226,16 @@ class SiteMap:
 
 
 def map_site(graph: LinkGraph, is_target: IsTarget = is_rdf, cap: int = 60_000) -> SiteMap:
-    """Walk the whole world, at most ``cap`` pages.
+    """Walk the whole world, up to ``cap`` pages.
 
-    Documents are known by their identity: several addresses of one count as one, and redirects
-    cost nothing.
+    Several addresses of one document count as one, and redirects add no depth.
     """
     starts: list[str] = []
     depth: dict[str, int] = {}
     target_depth: dict[str, int] = {}
     pages: dict[str, tuple[list[str], list[str]]] = {}
     queue: deque[tuple[str, Node]] = deque()
-    #: those that gave a target
+    #: hosts with a target
     hosts: set[str] = set()
 
     def name(url: str, node: Node) -> str:
@@ -247,7 +246,7 @@ def map_site(graph: LinkGraph, is_target: IsTarget = is_rdf, cap: int = 60_000) 
         return url, graph.ask(step, url)
 
     def walk_endpoint(endpoint: str, steps: int, page: str = "") -> None:
-        """Walk an endpoint that a page names, or a start."""
+        """Walk an endpoint: a start, or named by a page."""
         first = first_steps(endpoint, graph.endpoints.page, graph.endpoints.most)[0]
         for one in walk_through(first, EndpointWalk(graph.endpoints.skipped), ask):
             linked, targets = pages.get(one.parent or page, (starts, []))
@@ -278,7 +277,7 @@ def map_site(graph: LinkGraph, is_target: IsTarget = is_rdf, cap: int = 60_000) 
     mapped: set[str] = set()
 
     def look_for_sitemaps(address: str, steps: int) -> None:
-        """Walk the sitemaps of a host as well, once."""
+        """Queue the sitemaps of a host, once."""
         if graph.sitemaps and netloc_of(address) not in mapped:
             mapped.add(netloc_of(address))
             for url in graph.sitemaps_of(address)[0]:

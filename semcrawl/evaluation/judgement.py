@@ -1,4 +1,4 @@
-"""A topic asked about the documents of a world, as a crawl asks it."""
+"""Judges the documents of a world by a topic, as a crawl does."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ from semcrawl.topics import (
 )
 from semcrawl.web.vocabulary import Kind
 
-#: judges what a URL serves: URL, answer, body
+#: judges a document by its URL, answer and body
 Judge = Callable[[str, Answer, bytes], Judgement]
 
 
 @dataclass(frozen=True)
 class Aim:
-    """The topic of a crawl, and the relevance from which a document counts."""
+    """The topic of a crawl, and the least relevance of a target."""
 
     judge: Judge
     threshold: float
-    #: kinds of documents that the crawl is after
+    #: kinds of documents that may be targets
     targets: Targets
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Aim | None:
-        """Read ``SEMCRAWL_ABOUT``, its threshold and the targets; ``None`` without a topic.
+        """Read the topic, its threshold and the targets; return ``None`` without a topic.
 
-        Where no targets are set, RDF counts, and pages do if the topic reads texts. Raises
-        ``UsageError`` for wrong ones.
+        The default targets are RDF, and also pages if the topic reads texts. Raises ``UsageError``
+        for wrong values.
         """
         topic = about(settings.get("SEMCRAWL_ABOUT") or "", settings)
         if topic is None:
             return None
         if any(isinstance(part, Remembering) for part in parts_of(topic)):
             raise UsageError(
-                f"about: {topic.name}: what is new hangs on the order in which documents are asked "
-                "for; evaluate counts distinct statements for every strategy instead"
+                f"about: {topic.name}: what is new depends on the order of requests; "
+                "evaluate counts distinct statements for every strategy instead"
             )
         names = settings.get("SEMCRAWL_TARGETS") or ("rdf,html" if TEXT in topic.needs else "rdf")
         return cls(judge_by(topic), threshold(settings), Targets.parse(names))
 
     def counts(self, answer: Answer, relevance: float | None) -> bool:
-        """Whether a document is of a kind that the crawl is after.
+        """Whether a document is of a kind that may be a target.
 
-        A page of some relevance is taken to hold data.
+        A page with any relevance is assumed to hold data.
         """
         kind = answer.kind or Kind.OTHER
         if self.targets.images and answer.content_type.startswith("image/"):
@@ -68,15 +68,15 @@ class Aim:
         return self.targets.include(kind, answer.content_type, bool(relevance))
 
     def reached(self, answer: Answer, relevance: float | None) -> bool:
-        """Whether a document of that relevance is a target."""
+        """Whether a document with this relevance is a target."""
         reached = relevance is not None and relevance >= self.threshold
         return reached and answer.status == 200 and self.counts(answer, relevance)
 
 
 def judge_by(topic: Topic, max_text: int = 1 << 20) -> Judge:
-    """Return what judges pages by text and embedded data, RDF by its statements.
+    """Return a function that judges pages by text and embedded data, and RDF by its statements.
 
-    ``max_text``: characters of a page's text that are read.
+    It reads at most ``max_text`` characters of a page's text.
     """
 
     def judge(url: str, answer: Answer, body: bytes) -> Judgement:

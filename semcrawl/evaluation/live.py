@@ -1,6 +1,6 @@
-"""Live runs: the real spiders, in a process of their own, over loopback HTTP.
+"""Runs the real spiders live, in their own process, over loopback HTTP.
 
-The server's log gives the requests; the records give labels and rules.
+The server's log has the requests; the crawl's records have labels and rules.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from semcrawl.sources.negotiation import as_rdf
 from semcrawl.web.urls import normalise
 from semcrawl.web.vocabulary import FoundBy
 
-#: No waiting, one request at a time, each for a link: the order is the strategy's alone.
+#: Settings for one request at a time without waiting, so that only the strategy sets the order.
 LIVE_SETTINGS: Mapping[str, Any] = {
     "CONCURRENT_REQUESTS": 1,
     "SEMCRAWL_CONCURRENCY_PER_HOST": 1,
@@ -39,13 +39,13 @@ LIVE_SETTINGS: Mapping[str, Any] = {
     "SEMCRAWL_FORESEE_SLASHES": False,
     "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
     "SEMCRAWL_CONTEXT_HOSTS": [],
-    # (the simulator asks for all links of a document)
+    # the simulator requests all links of a document
     "SEMCRAWL_FAMILY_TRIES": 0,
     "SEMCRAWL_PROGRESS": "off",
     "LOG_LEVEL": "ERROR",
 }
 
-#: How fetches ended whose bodies were not taken, although the server sent them.
+#: Outcomes of fetches whose body the crawler discarded although the server sent it.
 _NOT_TAKEN: frozenset[str] = frozenset(
     {
         FetchOutcome.FILTERED_TYPE, FetchOutcome.TOO_LARGE, FetchOutcome.NETWORK_ERROR,
@@ -53,12 +53,12 @@ _NOT_TAKEN: frozenset[str] = frozenset(
     }
 )  # fmt: skip
 
-#: Seconds after which a live run is given up, for every request that it may make.
+#: Seconds per allowed request after which a live run is stopped.
 _SECONDS_PER_REQUEST = 0.5
 
 
 class Judged(NamedTuple):
-    """One URL, as the crawl's records describe it."""
+    """A URL in the crawl's records."""
 
     label: Label = Label.H
     rules: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class Judged(NamedTuple):
 
 
 def live(plan: Plan, report: Callable[[Progress], None]) -> Crawl:
-    """Crawl with the real spiders."""
+    """Return a function that crawls with the real spiders."""
     changed = {name: plan.settings[name] for name in plan.chosen if name in plan.settings}
 
     def crawl(
@@ -102,8 +102,8 @@ def crawl_live(
 ) -> Run:
     """Crawl a world with the spider ``html`` for at most ``pages`` requests.
 
-    ``settings`` come on top of :data:`LIVE_SETTINGS`. Raises ``SemcrawlError`` when the crawler
-    fails, with the last line that it said.
+    ``settings`` override :data:`LIVE_SETTINGS`. Raises ``SemcrawlError`` with the crawler's last
+    line of output if it fails.
     """
     chosen = {**LIVE_SETTINGS, "SEMCRAWL_RANDOM_SEED": seed, **(settings or {})}
     with (
@@ -128,7 +128,7 @@ def crawl_live(
 def spider_command(
     world: World, settings: Mapping[str, Any], *, follow_rdf: bool = False
 ) -> list[str]:
-    """Return the command line of a crawl of a world by the spider ``html``."""
+    """Return the command that crawls a world with the spider ``html``."""
     command = [sys.executable, "-m", "semcrawl", "crawl", "html"]
     command += ["-a", "seeds=" + ",".join(world.starts)]
     command += ["-a", "scope=" + ",".join(sorted(world.hosts))]
@@ -140,7 +140,7 @@ def spider_command(
 
 
 def spider_environment(proxy: str) -> dict[str, str]:
-    """Return the environment in which all of a crawl's traffic goes through the proxy."""
+    """Return the environment that sends all of a crawl's traffic through the proxy."""
     kept = {k: v for k, v in os.environ.items() if k.lower() not in _PROXY_VARIABLES}
     kept.pop("REDIS_URL", None)
     return kept | {"http_proxy": proxy, "https_proxy": proxy}
@@ -175,7 +175,7 @@ _PROXY_VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_prox
 
 
 def _judged(records: Path) -> dict[str, Judged]:
-    """Label, rules, parent, depth and outcome of every URL that was asked for."""
+    """Return the label, rules, parent, depth and outcome of every requested URL."""
     if not records.is_file():
         return {}
     connection = sqlite3.connect(f"{records.absolute().as_uri()}?mode=ro", uri=True)
@@ -207,13 +207,13 @@ def run_of(
     is_target: IsTarget,
     aim: Aim | None = None,
 ) -> Run:
-    """Put the server's log into the form of a simulated run.
+    """Convert the server's log into the form of a simulated run.
 
-    ``asked``: the requests that count, in order; ``judged``: what the crawl's records say of URLs.
+    ``asked`` has the requests that count, in order; ``judged`` has the crawl's record of each URL.
     """
     run = Run(graph.world.name, strategy, seed)
     origin: dict[str, str] = {}  # target of a redirect → the link that led there
-    known = set(graph.world.starts)  # what waited by a link of its own
+    known = set(graph.world.starts)  # URLs that waited on their own
     for one in asked:
         url = normalise(one.url) or one.url
         if one.rdf_first and as_rdf(url) in judged:
