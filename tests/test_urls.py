@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from semcrawl.web import urls as module
 from semcrawl.web.urls import (
     Normalisation,
     dropped_index,
@@ -229,3 +230,16 @@ def test_usual_references_take_no_short_cut_that_shows(base, reference):
         inside = reference.startswith("#")
         expected = None if inside else normalise(urljoin(base, reference))
         assert resolve(base, reference) == expected
+
+
+def test_cached_references_belong_to_their_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full cache is emptied, and pages that are being read go on with theirs."""
+    monkeypatch.setattr(module, "_MOST_CACHED", 3)
+    monkeypatch.setattr(module, "_CACHE", module._Cache())
+    one, two = module.Resolver("http://one.example/a/b"), module.Resolver("https://two.example/")
+    for _ in range(2):
+        for path in ("/x", "/y.html", "/z/"):
+            assert one.resolve(path) == f"http://one.example{path}"
+            assert two.resolve(path) == f"https://two.example{path}"
+    assert set(two.cached) <= {"/x", "/y.html", "/z/"}
+    assert module.Resolver("http://one.example:81/").resolve("/x") == "http://one.example:81/x"

@@ -110,6 +110,7 @@ def _tree_links(
     paths = TagPaths()
     position = 0
     seen: set[str] = set()
+    cached = resolver.cached
     targets: dict[str, str | None] = {}
     for element in root.iter(*_LINK_TAGS, *options.shown):
         tag: str = element.tag
@@ -117,11 +118,13 @@ def _tree_links(
         reference = element.get("href") if tag == "a" else _reference(element, tag)
         if reference is None:
             continue
-        if reference not in targets:
-            targets[reference] = resolver.resolve(reference)
-        target = targets[reference]
+        target = cached.get(reference)
         if target is None:
-            continue
+            if reference not in targets:
+                targets[reference] = resolver.resolve(reference)
+            target = targets[reference]
+            if target is None:
+                continue
         if target not in seen:
             if len(seen) >= options.max_links:
                 return

@@ -197,6 +197,34 @@ def resolve(
 
 #: longest reference to cache; its URL stays far below the greatest length
 _SHORT = 300
+#: most references to cache, of all hosts together
+_MOST_CACHED = 16_384
+
+
+class _Cache:
+    """URLs of references that only need a host before them, by host and reference.
+
+    Most links of a page recur on other pages of its site.
+    """
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._hosts: dict[str, dict[str, str]] = {}
+
+    def of(self, host: str) -> dict[str, str]:
+        """Return the URLs of a host by reference."""
+        return self._hosts.setdefault(host, {})
+
+    def add(self, host: str, reference: str, url: str) -> None:
+        """Add a reference; a full cache is emptied before."""
+        if self._size >= _MOST_CACHED:
+            self._hosts.clear()
+            self._size = 0
+        self.of(host)[reference] = url
+        self._size += 1
+
+
+_CACHE = _Cache()
 
 
 class Resolver:
@@ -211,12 +239,17 @@ class Resolver:
         self._encoding = encoding
         #: scheme and host of the base, if normalisation leaves them alone; else ``""``
         self._host = _normal_host(base, options)
+        #: URLs of references that have been resolved before, on any page of the host
+        self.cached: Mapping[str, str] = _CACHE.of(self._host) if self._host else {}
 
     def resolve(self, reference: str) -> str | None:
         """Resolve and normalise a reference, as :func:`resolve` does."""
         if self._host and len(reference) <= _SHORT:
-            url = _normal_below(self._host, reference)
-            if url:
+            if url := self.cached.get(reference):
+                return url
+            if _NORMAL_BELOW_HOST.match(reference) and not _DIRECTORY_INDEX.search(reference):
+                url = self._host + reference
+                _CACHE.add(self._host, reference, url)
                 return url
         reference = reference.strip(" \t\n\r\f\x00").translate(_LINE_ENDS)
         if not reference or reference[0] == "#" or len(reference) > MAX_URL_LENGTH:
@@ -229,17 +262,6 @@ class Resolver:
             return normalise(_join(self._base, reference), self._options)
         except ValueError:
             return None
-
-
-@lru_cache(maxsize=16_384)
-def _normal_below(host: str, reference: str) -> str:
-    """Return the URL of a normal reference below a host (``http://…``); ``""`` for any other.
-
-    Cached, as most links of a page recur on other pages of its site.
-    """
-    if _NORMAL_BELOW_HOST.match(reference) and not _DIRECTORY_INDEX.search(reference):
-        return host + reference
-    return ""
 
 
 def _join(base: str, reference: str) -> str:
