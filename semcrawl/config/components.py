@@ -44,17 +44,20 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "semcrawl.middlewares.attempts.AttemptMiddleware": 950,
 }
 
-#: middlewares that count the same: ours is left out where a project orders Scrapy's
-_SAME_STATS = {
+#: middlewares of ours that are left out where a project orders Scrapy's, which do the same
+_SCRAPYS = {
     "semcrawl.middlewares.downloadstats.DownloadStats": (
         "scrapy.downloadermiddlewares.stats.DownloaderStats"
-    )
+    ),
+    "semcrawl.crawl.referers.Referers": "scrapy.spidermiddlewares.referer.RefererMiddleware",
 }
 
 #: ours is next to the engine, so it sees what all others let through. Scrapy's own only handle
 #: requests, which our callbacks never return. They are off, as each costs a generator per item
 SPIDER_MIDDLEWARES: dict[str, int | None] = {
     "semcrawl.crawl.acknowledgement.Acknowledgement": -1000,
+    "semcrawl.crawl.referers.Referers": 700,
+    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
     "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
@@ -237,7 +240,7 @@ def _add_components(settings: BaseSettings, name: str, components: dict[str, Any
     current.update(
         (path, order)
         for path, order in components.items()
-        if path not in placed and _SAME_STATS.get(path) not in placed
+        if path not in placed and _SCRAPYS.get(path) not in placed
     )
     _settle(settings, name, current)
 

@@ -14,6 +14,7 @@ from twisted.python.failure import Failure
 
 from semcrawl.crawl.attempt import ATTEMPT, Attempt
 from semcrawl.crawl.lost import ItemNotWritten, end_crawl
+from semcrawl.crawl.referers import Referers
 from semcrawl.crawl.spider import SessionSpider
 
 
@@ -72,6 +73,7 @@ class Acknowledgement:
             async for output in result:
                 if isinstance(output, Request):
                     if not await self._is_planted(output, attempt):
+                        self._name_page(output, response)
                         yield output
                     continue
                 if mine and attempt is not None and output is not None:
@@ -92,6 +94,12 @@ class Acknowledgement:
                     self._give_up(attempt, response, "the spider's callback left super() out")
                 attempt.ended = True
                 self._settle(attempt)
+
+    def _name_page(self, request: Request, response: Response | Failure) -> None:
+        """Give a request the header that names the page it comes from."""
+        referers = self._crawler.get_spider_middleware(Referers)
+        if referers is not None and isinstance(response, Response):
+            referers.name_page(request, response)
 
     async def _is_planted(self, request: Request, attempt: Attempt | None) -> bool:
         """Put a request without a callback into the frontier; return whether it was one."""

@@ -98,6 +98,8 @@ class OwnOnly(Base):
         yield Request(HOST + "/late?2", callback=self.parse_later)
 
     def parse_later(self, response):
+        referer = response.request.headers.get("Referer")
+        self.crawler.stats.set_value("referer", referer and referer.decode())
         yield Request(HOST + "/a.ttl")
 
 

@@ -166,6 +166,11 @@ def test_a_crawl_waits_for_requests_of_the_spiders_own(crawls: Crawls) -> None:
     assert crawls.documents("own-only") == {"/a.ttl": 1}
 
 
+def test_requests_of_callbacks_name_the_page_that_they_come_from(crawls: Crawls) -> None:
+    """As those of other spiders do."""
+    assert crawls.stats["own-only"]["referer"] == HOST + "/late"
+
+
 def test_start_may_give_items(crawls: Crawls) -> None:
     """Beside those of its requests: the start's own, the answer's, a document and its record."""
     assert crawls.stats["starts"]["item_scraped_count"] == 5  # and the record of robots.txt
