@@ -41,6 +41,16 @@ def test_a_file_that_is_gone_is_told_in_one_line(
     assert told == f"semcrawl: {tmp_path / 'moved' / 'crawl.log'}: No such file or directory\n"
 
 
+def test_a_name_with_line_ends_is_told_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A carriage return would have the rest of the line written over its beginning."""
+    with pytest.raises(SystemExit) as ended:
+        main(["semcrawl", "describe", f"{tmp_path}/a\nb\rc\x1b[31m"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"semcrawl: {tmp_path}/a b c\\x1b[31m holds no crawl.db\n"
+
+
 async def test_a_command_in_a_notebook_is_told_in_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

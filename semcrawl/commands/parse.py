@@ -9,6 +9,8 @@ from scrapy.commands.parse import Command as ScrapyParse
 
 from semcrawl.cli.base import OneLineErrors
 from semcrawl.errors import UsageError
+from semcrawl.web.hosts import host_of
+from semcrawl.web.privatehosts import is_private_address
 
 
 class Command(OneLineErrors, ScrapyParse):
@@ -24,6 +26,8 @@ class Command(OneLineErrors, ScrapyParse):
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Parse in a temporary folder, unless the settings name one, and without a shared Redis."""
         settings = self.own_settings
+        if is_private_address(host_of(args[0])):  # (which the user has named)
+            settings.set("SEMCRAWL_ALLOW_PRIVATE_ADDRESSES", True, "cmdline")
         with TemporaryDirectory(prefix="semcrawl-parse-") as folder:
             if not (settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR")):
                 settings.set("SEMCRAWL_JOBDIR", folder, "cmdline")

@@ -47,7 +47,7 @@ _LOST = ("Dropped: ", "Error processing ")
 
 def complain(message: str) -> None:
     """Report a problem in one line."""
-    print(f"semcrawl: {printable(message)}", file=sys.stderr)
+    print(f"semcrawl: {_one_line(message)}", file=sys.stderr)
 
 
 def note_refusal(settings: BaseSettings, message: str) -> None:
@@ -58,7 +58,12 @@ def note_refusal(settings: BaseSettings, message: str) -> None:
     if file := settings.get("LOG_FILE"):
         moment = time.strftime(settings.get("LOG_DATEFORMAT") or "%Y-%m-%d %H:%M:%S")
         with suppress(OSError), Path(file).open("a", encoding="utf-8") as log:
-            log.write(f"{moment} [semcrawl] ERROR: {printable(message)}\n")
+            log.write(f"{moment} [semcrawl] ERROR: {_one_line(message)}\n")
+
+
+def _one_line(message: str) -> str:
+    """Return a message that may name a file of any name."""
+    return printable(" ".join(message.splitlines()))
 
 
 def table_console() -> Console:
