@@ -79,3 +79,25 @@ def test_files_that_the_map_names_exist() -> None:
         assert any(place in FILES for place in places) or any(
             file.endswith(f"/{name.rstrip('/')}") for file in FILES
         ), name
+
+
+def test_names_that_docstrings_cite_exist() -> None:
+    """A full name in a role (``:func:`semcrawl.a.b.c```) is a module, or one of its names."""
+    missing = set()
+    for path in sorted((ROOT / "semcrawl").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        for name in re.findall(r":(?:mod|func|class|meth|attr|data):`~?(semcrawl\.[\w.]+)`", text):
+            parts = name.split(".")
+            module = next(n for n in range(len(parts), 0, -1) if _module_file(parts[:n]))
+            rest = parts[module : module + 1]
+            code = _module_file(parts[:module])
+            assert code is not None
+            if rest and not re.search(rf"\b{rest[0]}\b", code.read_text(encoding="utf-8")):
+                missing.add((path.relative_to(ROOT).as_posix(), name))
+    assert not missing
+
+
+def _module_file(parts: list[str]) -> Path | None:
+    """The file of a module by the parts of its name, if there is one."""
+    base = ROOT.joinpath(*parts)
+    return next((f for f in (base.with_suffix(".py"), base / "__init__.py") if f.is_file()), None)

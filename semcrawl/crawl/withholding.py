@@ -93,7 +93,7 @@ class FamilyBook:
 
 
 class MirrorBook:
-    """Mirrors (:mod:`semcrawl.relevance.mirrors`): reports the bodies of hosts, withholds copies.
+    """Mirrors: origins with the same bodies by the same paths. Reports bodies, withholds copies.
 
     ``copies``: paths with the same body that make two origins mirrors; 0 = off.
     """

@@ -46,7 +46,7 @@ class FrontierOptions:
     #: withheld (0 = never)
     family_tries: int = 10
     #: equal paths at which two origins count as mirrors
-    #: (:mod:`semcrawl.relevance.mirrors`; 0 = none do)
+    #: (:mod:`semcrawl.crawl.withholding`; 0 = never)
     mirror_copies: int = 0
     #: most failed links kept for ``requeue``
     max_failed: int = 100_000

@@ -81,7 +81,7 @@ class Outcome:
     led_to: str = ""
     #: relevance of the document to the crawl's topic, 0 to 1; ``None`` without a topic
     relevance: float | None = None
-    #: how much of a target it is, 0 to 1 (:func:`semcrawl.relevance.grading.grade`); ``None``: 1
+    #: how much of a target it is, 0 to 1 (:func:`semcrawl.relevance.focus.grade`); ``None``: 1
     #: for a target, 0 for everything else
     gain: float | None = None
 
@@ -171,13 +171,13 @@ class Rekeying(Protocol):
 
 @runtime_checkable
 class Returning(Protocol):
-    """A strategy that keeps the keys of links right that were taken and went back; optional.
+    """A strategy that updates the keys of links that were taken and given back; optional.
 
-    Only for workers that are not synchronised: others do not hear of it.
+    Only workers that are not synchronised are told, as no event reports it to the others.
     """
 
     def returned(self, url: str) -> None:
-        """Note that a link waits again, before anything came of it."""
+        """Note that a link waits again without an outcome."""
         ...
 
 

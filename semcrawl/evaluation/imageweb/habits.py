@@ -48,7 +48,7 @@ class Habit:
     telling_paths: bool
     #: whether its lists show small versions of the pictures
     thumbnails: bool
-    #: habits of its links' spelling (:mod:`semcrawl.evaluation.imageweb.spelling`)
+    #: names in :data:`SPELLINGS` of the spellings of its links
     spelling: tuple[str, ...]
 
     @classmethod

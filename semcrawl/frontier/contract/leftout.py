@@ -150,7 +150,7 @@ class WithheldLinks(Protocol):
         """Restore up to ``limit`` links that a mirror failed to give; return how many."""
 
     async def restore(self, limit: int) -> int:
-        """Restore up to ``limit`` links whose reason is gone; return how many."""
+        """Restore up to ``limit`` links that need not be withheld now; return how many."""
 
     async def families(self) -> list[Withheld]:
         """Return the families with withheld links, those with most first."""

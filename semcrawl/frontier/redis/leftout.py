@@ -85,7 +85,7 @@ class RedisWithheld:
         return int(await self._server.run("release_copies", [limit]))
 
     async def restore(self, limit: int) -> int:
-        """Restore up to ``limit`` links whose reason is gone; return how many."""
+        """Restore up to ``limit`` links that need not be withheld now; return how many."""
         return int(await self._server.run("unwithhold", [limit]))
 
     async def families(self) -> list[Withheld]:

@@ -95,7 +95,7 @@ class ShardedWithheld(ShardedPart):
         return sum(found)
 
     async def restore(self, limit: int) -> int:
-        """Restore up to ``limit`` links whose reason is gone; return how many."""
+        """Restore up to ``limit`` links that need not be withheld now; return how many."""
         restored = 0
         for shard in self._shards:
             if restored < limit:

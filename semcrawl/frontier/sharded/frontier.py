@@ -274,7 +274,7 @@ class ShardedFrontier:
             self._freed(shard)
 
     async def done(self, leases: Sequence[Lease]) -> None:
-        """Acknowledge finished links; one whose lease ran out is not fetched again.
+        """Acknowledge finished links; one whose lease expired is not fetched again.
 
         It first waits until their pages' links in other shards would survive a failure there.
         """
@@ -299,7 +299,7 @@ class ShardedFrontier:
             self._released -= names
 
     async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
-        """Put links back in as their entries now are, to be taken after ``delay`` seconds.
+        """Give back links with their present entries; they can be taken after ``delay`` seconds.
 
         A link with another host now moves to that host's shard, as if it was never taken.
         """

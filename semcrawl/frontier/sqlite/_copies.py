@@ -1,6 +1,6 @@
 """Mirrors: two origins that give the same bytes by the same paths.
 
-See :mod:`semcrawl.relevance.mirrors`. If one gave a path or is being asked for it, the other's link
+See :mod:`semcrawl.crawl.withholding`. If one gave a path or is being asked for it, the other's link
 with that path is withheld like one of a barren family, under a name made of both origins' names.
 """
 

@@ -112,7 +112,7 @@ class SqliteWithheld(SqlitePart):
         return await self._store.run(lambda t: _copies.release_copies(t, limit))
 
     async def restore(self, limit: int) -> int:
-        """Restore up to ``limit`` links whose reason is gone; return how many."""
+        """Restore up to ``limit`` links that need not be withheld now; return how many."""
         return await self._store.run(lambda t: withheldlinks.restore(t, limit))
 
     async def families(self) -> list[Withheld]:

@@ -117,9 +117,9 @@ class WaitingOrder:
             self._fronts[host] = np.concatenate((self._fronts.get(host, _NO_LINKS), mine))
 
     def rejoin(self, number: int) -> bool:
-        """A link that was taken waits again; return whether it is unsure."""
+        """Let a taken link wait again; return whether it is not a sure target."""
         columns = self._table.columns
-        self.front(columns["host"].item(number))  # (leaves it out if it was there)
+        self.front(columns["host"].item(number))  # drops it from the front, if it is there
         columns["state"][number] = WAITING
         self.join(np.array([number]))
         return bool(columns["index"].item(number) < self._options.sure)

@@ -82,7 +82,7 @@ class LinkFacts(NamedTuple):
 
     #: rows of the weight table, without repetition
     rows: NDArray[np.uint32]
-    #: names of what the exploration bonus counts by: cluster, section, subsection
+    #: places for the exploration bonus: cluster, section, subsection
     groups: tuple[str, str, str]
     host: str
     #: the site, and the place in its pages, that name another host; empty for the site's own

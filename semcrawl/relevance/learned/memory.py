@@ -300,9 +300,9 @@ class CrawlMemory:
         )
 
     def places(self, facts: Sequence[LinkFacts]) -> NDArray[np.int64]:
-        """Numbers of the links' clusters, sections and subsections, a row each.
+        """Return the numbers of the links' clusters, sections and subsections, a row each.
 
-        -1 for one without a known link.
+        -1 for an unknown place.
         """
         counts = (self.clusters, self.sections, self.subsections)
         clusters, sections, below = (each.numbers for each in counts)
@@ -315,7 +315,7 @@ class CrawlMemory:
     def worth(
         self, index: Floats, clusters: NDArray[Any], sections: NDArray[Any], below: NDArray[Any]
     ) -> Floats:
-        """Scores of links by index, and by the numbers of the places where they lie."""
+        """Return the scores of links by their index and the numbers of their places."""
         options = self.options
         worth: Floats = index - np.float32(options.dry_penalty) * self.sections.dryness(sections)
         if options.use_exploration:

@@ -46,7 +46,7 @@ class LearnedOptions:
     #: to judged documents; less the more is known of its features, and in proportion to the share
     #: of judged documents off the topic
     explore_topic: float = 1.0
-    #: weight of what a page about the topic teaches of links like its own, beside a document
+    #: weight of a page about the topic, relative to a document, for the share of its link
     page_weight: float = 0.5
     #: prior of the share about the topic (logits)
     topic_share: float = 0.0

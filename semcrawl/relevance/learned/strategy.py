@@ -160,7 +160,7 @@ class Learned:
                 self._early.add(url)
 
     def returned(self, url: str) -> None:
-        """Keep the place of a link right that went back into the frontier."""
+        """Note that a taken link waits again."""
         self._early.discard(url)
         memory, number = self._memory, self._memory.table.ids.get(url)
         if number is not None and memory.table.columns["state"].item(number) == TAKEN:

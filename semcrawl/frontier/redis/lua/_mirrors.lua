@@ -1,4 +1,4 @@
--- Mirrors: two origins that give the same bytes by the same paths (see relevance/mirrors.py). If one
+-- Mirrors: two origins that give the same bytes by the same paths (see crawl/withholding.py). If one
 -- gave a path or is being asked for it, the other's link with that path is withheld like one of a
 -- barren family (see _families.lua), under a name made of both origins' names.
 -- needs: families, leases
