@@ -1,4 +1,4 @@
-"""Measures of a run. All pure functions of curves, runs and what the world knows.
+"""Measures of a run: pure functions of curves, runs and the world.
 
 Sources: sources.md T.7 (precision, harvest, confidence and support of a rule).
 """
@@ -15,35 +15,35 @@ from semcrawl.web.vocabulary import Kind
 
 
 def area_budget(site: SiteMap, pages: int) -> int:
-    """Requests over which areas are taken: ``pages``, or all the site has if that is less."""
+    """Return the requests over which areas are taken: ``pages``, or fewer on a smaller site."""
     return min(pages, len(site.pages.keys() | site.target_depth.keys()))
 
 
 def padded(curve: Sequence[int], budget: int) -> list[int]:
-    """A curve of exactly ``budget`` requests: cut, or gone on with its last value."""
+    """Return a curve of exactly ``budget`` requests: cut, or extended with its last value."""
     last = curve[-1] if curve else 0
     return list(curve[:budget]) + [last] * (budget - len(curve))
 
 
 def auc(curve: Sequence[int], budget: int) -> int:
-    """Area under targets(requests), in target-requests: Σ of the curve up to the budget."""
+    """Return the area under targets(requests): the sum of the curve up to the budget."""
     return sum(padded(curve, budget))
 
 
 def auc_relative(curve: Sequence[int], bound: Sequence[int], budget: int) -> float:
-    """Area under a curve as a share of the area under the bound (``omniscient``)."""
+    """Return the area under a curve, divided by that under the bound (``omniscient``)."""
     return auc(curve, budget) / max(1, auc(bound, budget))
 
 
 def requests_to(curve: Sequence[int], targets: float) -> int | None:
-    """Requests until so many targets were found; ``None`` if they never were."""
+    """Return the requests needed to find so many targets; ``None`` if they are never found."""
     return next((i + 1 for i, had in enumerate(curve) if had >= targets), None)
 
 
 def harvest_rate(curve: Sequence[int], requests: int) -> float:
-    """Targets per request after so many requests (T.7: N_RDF / N fetched).
+    """Return targets per request after so many requests (T.7: N_RDF / N fetched).
 
-    A crawl that ran dry before keeps the rate of its end; 0 before the first request.
+    A crawl that ends earlier keeps its last rate. Before the first request the rate is 0.
     """
     requests = min(requests, len(curve))
     return curve[requests - 1] / requests if requests > 0 else 0.0
@@ -51,7 +51,7 @@ def harvest_rate(curve: Sequence[int], requests: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LabelFigures:
-    """How often a label was right (Table 4-6)."""
+    """How often a label is right (Table 4-6)."""
 
     predicted: int  #: links with the label
     fetched: int  #: of these, documents served with status 200
@@ -59,7 +59,7 @@ class LabelFigures:
 
     @property
     def precision(self) -> float | None:
-        """Right over fetched, 0 to 1; ``None`` if nothing was fetched."""
+        """``right / fetched``, 0 to 1; ``None`` if nothing is fetched."""
         return self.right / self.fetched if self.fetched else None
 
 
@@ -68,39 +68,39 @@ class RuleFigures:
     """How good a rule is (Figure 4-1)."""
 
     label: Label  #: label that the rule predicts
-    selected: int  #: documents fetched whose link the rule held for
+    selected: int  #: fetched documents for whose link the rule held
     right: int  #: of these, documents for which the rule was right
-    documents: int  #: documents rightly predicted with the rule's label, by whatever rule
+    documents: int  #: documents rightly predicted with the rule's label, by any rule
 
     @property
     def confidence(self) -> float | None:
-        """N_rLT / N_rLS, 0 to 1; ``None`` if the rule never held."""
+        """N_rLT / N_rLS, 0 to 1; ``None`` if the rule never holds."""
         return self.right / self.selected if self.selected else None
 
     @property
     def support(self) -> float | None:
-        """N_rLT / N_LT, 0 to 1; ``None`` if nothing was rightly predicted."""
+        """N_rLT / N_LT, 0 to 1; ``None`` if nothing is rightly predicted."""
         return self.right / self.documents if self.documents else None
 
 
 @dataclass(frozen=True)
 class RuleTable:
-    """Counts for the figures of all rules; tables of several crawls can be added up."""
+    """Counts for the figures of all rules; tables of several crawls can be added."""
 
     #: rule → (label, selected, right)
     counts: Mapping[str, tuple[Label, int, int]] = field(default_factory=dict)
-    #: documents rightly predicted, by label
+    #: label → documents rightly predicted
     documents: Mapping[Label, int] = field(default_factory=dict)
 
     def figures(self) -> dict[str, RuleFigures]:
-        """Figures of every rule that held, by name."""
+        """Return the figures of every rule that held, by name."""
         return {
             rule: RuleFigures(label, selected, right, self.documents.get(label, 0))
             for rule, (label, selected, right) in self.counts.items()
         }
 
     def __add__(self, other: RuleTable) -> RuleTable:
-        """Counts of both crawls together."""
+        """Return the sum of both crawls' counts."""
         counts = dict(self.counts)
         for rule, (label, selected, right) in other.counts.items():
             _, before, right_before = counts.get(rule, (label, 0, 0))
@@ -112,7 +112,7 @@ class RuleTable:
 
 
 class Truth:
-    """The true labels of links, as the world knows them."""
+    """Finds the true labels of links in the world."""
 
     def __init__(self, graph: LinkGraph, is_target: IsTarget = is_rdf) -> None:
         self._graph = graph
@@ -120,13 +120,13 @@ class Truth:
         self._labels: dict[str, Label | None] = {}
 
     def document(self, url: str) -> str:
-        """Identity of the document that a URL serves."""
+        """Return the identity of the document that a URL serves."""
         return self._graph.look(url).answer.document or url
 
     def label(self, url: str) -> Label | None:
-        """The right label for a link; ``None`` when no document is served with status 200.
+        """Return the right label for a link; ``None`` unless a document has status 200.
 
-        A redirect counts as its target inside the world.
+        Redirects inside the world are followed.
         """
         if url not in self._labels:
             self._labels[url] = self._find(url)
@@ -145,11 +145,11 @@ class Truth:
 
 
 def label_figures(run: Run, truth: Truth) -> dict[Label, LabelFigures]:
-    """Precision of each label the run gave.
+    """Return the precision of each label that the run gave.
 
-    R, HR and H count the documents the run fetched; a link labelled N is never fetched, so the
-    world is asked what it would have been (the thesis asked its other crawlers). A page rightly
-    called H is any page that links to no target.
+    R, HR and H count the documents that the run fetched. A link labelled N is never fetched: its
+    true label comes from the world, in the thesis from other crawlers. H is right for any page that
+    links to no target.
     """
     fetched = {fetch.asked for fetch in run.fetches if fetch.status == 200}
     figures = {}
@@ -164,7 +164,7 @@ def label_figures(run: Run, truth: Truth) -> dict[Label, LabelFigures]:
 
 
 def rule_table(run: Run, truth: Truth) -> RuleTable:
-    """Count how often every rule that held for a fetched link was right (status 200 only)."""
+    """Count how often every rule that held for a link fetched with status 200 is right."""
     counts: dict[str, tuple[Label, int, int]] = {}
     documents: dict[Label, int] = {}
     for fetch in run.fetches:
@@ -179,7 +179,7 @@ def rule_table(run: Run, truth: Truth) -> RuleTable:
 
 
 def depth_histogram(run: Run) -> dict[int, tuple[int, int]]:
-    """Requests and new targets by depth: ``{depth: (all, targets)}``."""
+    """Return requests and new targets by depth: ``{depth: (all, targets)}``."""
     table: dict[int, tuple[int, int]] = {}
     for fetch in run.fetches:
         every, targets = table.get(fetch.depth, (0, 0))

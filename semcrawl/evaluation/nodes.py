@@ -1,4 +1,4 @@
-"""Answers of a world, read once: the links of pages and lists, and what else they lead to."""
+"""Reads a world's answers: the links of pages and lists, and other ways to data."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ from semcrawl.topics import Judgement
 from semcrawl.topics.novelty import statement_hashes
 from semcrawl.web.vocabulary import Kind, RdfFormat
 
-#: links to the images of a page: body, URL, content type
+#: returns the links to a page's images, from its body, URL and content type
 PageImageLinks = Callable[[bytes, str, str], Sequence[Link]]
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """The answer to a URL, with its links that stay inside the world."""
+    """The answer to a URL, with its links inside the world."""
 
     answer: Answer
     #: first links of a page, in document order; those of a list, of headers, of RDF
     links: tuple[Link, ...] = ()
-    #: SHA-256 of the body (empty unless HTML or RDF): tells twins under two URLs apart
+    #: SHA-256 of the body, empty unless HTML or RDF; duplicates under other URLs have the same
     digest: bytes = b""
     #: RDF out of which not one statement can be read, for a fault of its own
     broken: bool = False
-    #: what the topic makes of it; ``None`` without a topic, and for what has no body
+    #: judgement by the topic; ``None`` without a topic or a body
     judged: Judgement | None = None
     #: hashes of the distinct statements of an RDF document
     statements: Sequence[int] = ()
-    #: of a sitemap, its links by shape
+    #: the links of a sitemap by shape
     shelves: tuple[Shelf, ...] = ()
     #: links of a page with those to the catalogue of its host; empty if it shows no software
     with_catalogue: tuple[Link, ...] = ()
@@ -65,30 +65,30 @@ class Node:
 
     @property
     def relevance(self) -> float | None:
-        """How much it is about the topic, 0 to 1; ``None`` where it was not judged."""
+        """Relevance to the topic, 0 to 1; ``None`` if it was not judged."""
         return None if self.judged is None else self.judged.relevance
 
 
 @dataclass(frozen=True)
 class NodeReader:
-    """Reads answers of a world."""
+    """Reads the answers of a world."""
 
     world: World
     leads: LeadOptions
     max_links: int
     judge: Judge | None
-    #: properties of the data in pages whose values are links
+    #: properties of data embedded in pages whose values are links
     embedded_links: frozenset[str]
     #: whether the links of RDF documents are followed
     follow_rdf: bool
     inside: Callable[[str], bool]
-    #: gives the links to the images of a page, of a crawl that is after images
+    #: finds the links to a page's images, if images are targets
     images: PageImageLinks | None = None
-    #: whether RDF documents lead to endpoints, even where their other links are not followed
+    #: whether RDF documents lead to endpoints, even if their other links are not followed
     finds_endpoints: bool = False
 
     def read(self, name: str, url: str) -> Node:
-        """Read the answer that the world has by a name; ``url``: its address."""
+        """Read the world's answer with a name; ``url`` is its address."""
         answer = self.world.fetch(name)
         varies = varies_by_type(_headers(answer, "vary"))
         if answer.status != 200 or answer.kind is None:
@@ -106,14 +106,14 @@ class NodeReader:
         return Node(answer, self._kept(self._of_headers(answer, url)))
 
     def _list(self, body: bytes, answer: Answer, url: str) -> DataList | None:
-        """Read a catalogue or a linkset; ``None`` for what is neither."""
+        """Read a catalogue or a linkset; return ``None`` for other documents."""
         form = form_of(body[:8192], answer.content_type)
         if not self.leads.reads(form) or len(body) > self.leads.most_bytes:
             return None
         return read_list(body, form, url, limit=self.max_links)
 
     def _document(self, answer: Answer, body: bytes, url: str, listed: DataList | None) -> Node:
-        """Read RDF, perhaps out of a list."""
+        """Read RDF, possibly from a list."""
         kind, content = answer.content_type or None, body
         found: rdf.Detection | None = None
         if listed is not None and listed.rdf:
@@ -171,7 +171,7 @@ class NodeReader:
         )
 
     def _of_headers(self, answer: Answer, url: str, *, is_rdf: bool = False) -> list[Link]:
-        """Return the links to RDF in the headers of RDF, or of a file that is no page."""
+        """Return the links to RDF in the headers of RDF, or of a file that is not a page."""
         values = _headers(answer, "link") if self.leads.signposts else []
         found = [link for value in values for link in header_links(value, url)]
         return metadata_links(found, rdf=is_rdf)

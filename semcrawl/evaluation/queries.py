@@ -1,4 +1,4 @@
-"""Answers of SPARQL endpoints in a world, read once, and the whole way through an endpoint."""
+"""Reads the answers of SPARQL endpoints in a world, and walks through whole endpoints."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class QueryAnswer:
 
     node: Node
     rows: list[Row] | bool | None = None
-    #: ``None`` for what is no RDF
+    #: ``None`` if the answer is not RDF
     triples: Triples | None = None
-    #: statements that can be read
+    #: number of readable statements
     quads: int = 0
 
 
 class Taken(NamedTuple):
-    """The answer to a query as a crawl takes it."""
+    """What a crawl takes from the answer to a query."""
 
-    #: the real type of what it takes; ``None``: the query failed
+    #: real type of the answer; ``None`` if the query failed
     kind: Kind | None
     #: whether the triples are kept
     kept: bool
@@ -43,7 +43,7 @@ class Taken(NamedTuple):
 
 
 def read_query(world: World, judge: Judge | None, name: str, step: Step, url: str) -> QueryAnswer:
-    """Read the answer that a world has by a name; ``url``: the address that gave it."""
+    """Read a world's answer with a name; ``url`` is the address that gave it."""
     answer = world.fetch(name)
     if answer.status != 200:
         return QueryAnswer(Node(answer))
@@ -69,7 +69,7 @@ def read_query(world: World, judge: Judge | None, name: str, step: Step, url: st
 
 
 def take_answer(walk: EndpointWalk, step: Step, answer: QueryAnswer) -> Taken:
-    """Say what follows from an answer, as :class:`semcrawl.spiders.endpoints.EndpointReader` does.
+    """Return what follows from an answer, as in :class:`semcrawl.spiders.endpoints.EndpointReader`.
 
     ``step``: as it was asked; what follows fits to the pages that its endpoint gives.
     """
@@ -92,17 +92,17 @@ def take_answer(walk: EndpointWalk, step: Step, answer: QueryAnswer) -> Taken:
     return Taken(kind, kept, following)
 
 
-#: gives the last address and the answer of a query
+#: returns the final address and the answer of a query
 Asks = Callable[[Step], tuple[str, QueryAnswer]]
 
 
 class Asked(NamedTuple):
-    """A query on the way through an endpoint."""
+    """One query in the walk through an endpoint."""
 
     name: str
-    #: name of the query whose answer led to it; empty for the first
+    #: name of the query whose answer led to it; empty for the first one
     parent: str
-    #: queries before it
+    #: number of queries on the way to it
     depth: int
     node: Node
     kept: bool
@@ -110,7 +110,7 @@ class Asked(NamedTuple):
 
 
 def walk_through(first: Step, walk: EndpointWalk, ask: Asks) -> Iterator[Asked]:
-    """Ask all that follows from a first query, in the order of a crawl.
+    """Yield a first query and all that follow from it, in the order of a crawl.
 
     Documents are named as those of links are; lists are named by their queries.
     """
@@ -128,5 +128,5 @@ def walk_through(first: Step, walk: EndpointWalk, ask: Asks) -> Iterator[Asked]:
 
 
 def unread(node: Node) -> Node:
-    """Return the answer of a query whose triples are not kept: it is no document."""
+    """Return the answer to a query whose triples are not kept: it is not a document."""
     return replace(node, answer=replace(node.answer, kind=Kind.OTHER))

@@ -1,4 +1,4 @@
-"""The frontier of the offline simulator: groups with values, links with keys, in memory."""
+"""The offline simulator's frontier in memory: groups have values, links have keys."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from semcrawl.web.vocabulary import FoundBy
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A link that waits."""
+    """A waiting link."""
 
     url: str
-    #: the link's URL before any redirect
+    #: the URL before any redirect
     asked: str
     label: Label
     rules: tuple[str, ...]
@@ -26,35 +26,35 @@ class Waiting:
     group: str
     #: redirects that led here
     redirects: int = 0
-    #: it stands for a list of links, of which some go in; 0: it does not
+    #: next turn of a list whose links enter in turns; 0 for a usual link
     turn: int = 0
-    #: what led to it
+    #: how it was found
     found_by: FoundBy = FoundBy.LINK
-    #: what the topic makes of the texts near an image, 0 to 1
+    #: relevance of the texts near an image to the topic, 0 to 1
     near_text: float | None = None
-    #: the query to a SPARQL endpoint that it is
+    #: the step that it is, if it is a query to a SPARQL endpoint
     query: Step | None = None
 
     def redirected(self, url: str) -> Waiting:
-        """The same link, to be fetched where it was redirected to."""
+        """Return the same link with the URL it is redirected to."""
         return replace(self, url=url, redirects=self.redirects + 1)
 
 
 class SimulatedFrontier:
-    """Hands out the best group's first link: largest value; smallest key; first in, first out.
+    """Returns the best group's first link: largest value, then smallest key, then first in.
 
-    Groups that got no value have value 0. Among groups of equal value the one whose first
-    link has the smaller key, then came earlier, is served. Every operation costs O(log n).
+    The default value is 0. Of groups with equal values, the one whose first link has the smaller
+    key, or else came earlier, is first. Every operation costs O(log n).
     """
 
     def __init__(self) -> None:
         self._seen: set[str] = set()
         self._values: dict[str, float] = {}
-        #: per group a heap of (key, order of arrival, URL); stale ones are skipped
+        #: group → heap of (key, order of arrival, URL); stale entries are skipped
         self._links: dict[str, list[tuple[float, int, str]]] = {}
-        #: (minus value, key and arrival of the first link, group); stale ones are skipped
+        #: (minus value, key and arrival of the first link, group); stale entries are skipped
         self._heads: list[tuple[float, float, int, str]] = []
-        #: what waits: URL → (key, order of arrival, link)
+        #: waiting URL → (key, order of arrival, link)
         self._waiting: dict[str, tuple[float, int, Waiting]] = {}
         self._arrived = 0
 
@@ -66,7 +66,7 @@ class SimulatedFrontier:
         return url in self._seen
 
     def add(self, link: Waiting, key: float) -> bool:
-        """Put a link in; ``False`` when its URL was added before."""
+        """Add a link; return ``False`` if its URL was added before."""
         if link.url in self._seen:
             return False
         self._seen.add(link.url)
@@ -75,18 +75,18 @@ class SimulatedFrontier:
         return True
 
     def waits(self, url: str) -> bool:
-        """Whether a link to the URL waits, and stands for no list."""
+        """Whether the URL waits, and not as a list."""
         return url in self._waiting and not self._waiting[url][2].turn
 
     @property
     def arrived(self) -> int:
-        """The place of the link that came last."""
+        """Number of arrivals so far, which is the order of the last one."""
         return self._arrived
 
     def add_again(self, link: Waiting, key: float, arrived: int = 0) -> None:
-        """Put a link in that was added before; where it waits, it moves.
+        """Add a link again; if it still waits, it moves.
 
-        It keeps the place in which it ``arrived``, if that is given.
+        ``arrived`` gives it an earlier order of arrival.
         """
         self._seen.add(link.url)
         self._arrived += 1
@@ -94,7 +94,7 @@ class SimulatedFrontier:
         self._file(link.group)
 
     def move(self, url: str, group: str, key: float) -> None:
-        """Put a link that waits into another group."""
+        """Move a waiting link into another group."""
         self.add_again(replace(self._waiting[url][2], group=group), key)
 
     def set_values(self, values: Mapping[str, float]) -> None:
@@ -105,7 +105,7 @@ class SimulatedFrontier:
                 self._file(group)
 
     def rekey(self, keys: Mapping[str, float]) -> None:
-        """Give waiting links new keys; those in front stay there, others are left alone."""
+        """Give new keys to waiting links; redirects in front and unknown URLs stay as they are."""
         for url, key in keys.items():
             entry = self._waiting.get(url)
             if entry is not None and entry[0] not in (key, -math.inf):
@@ -113,7 +113,7 @@ class SimulatedFrontier:
                 self._file(entry[2].group)
 
     def take(self) -> Waiting | None:
-        """Take the first link out; ``None`` when nothing waits."""
+        """Remove and return the first link; ``None`` if nothing waits."""
         while self._heads:
             head = heapq.heappop(self._heads)
             group = head[3]
@@ -133,7 +133,7 @@ class SimulatedFrontier:
             self._file(link.group)
 
     def _head(self, group: str) -> tuple[float, float, int, str] | None:
-        """Place of a group among the groups; ``None`` when nothing of it waits."""
+        """Return a group's position among the groups; ``None`` if the group is empty."""
         heap = self._links.get(group, [])
         while heap:
             key, arrived, url = heap[0]
@@ -144,7 +144,7 @@ class SimulatedFrontier:
         return None
 
     def _file(self, group: str) -> None:
-        """Note a group's place; earlier notes become stale."""
+        """Record a group's position; earlier entries become stale."""
         head = self._head(group)
         if head is not None:
             heapq.heappush(self._heads, head)

@@ -1,4 +1,4 @@
-"""A recorded crawl as a world: its pages answer as they did, without the network.
+"""A recorded crawl as a world: its pages answer as they did then, without the network.
 
 Reads what ``semcrawl harvest --record`` keeps: WARC files in the job's folder. Needs ``warcio``
 (``pip install semcrawl[warc]``).
@@ -29,20 +29,20 @@ from semcrawl.sources.negotiation import address_of, as_rdf, prefers_rdf
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import normalise, path_of, resolve
 
-#: statuses that give the content of an address, or say that it has none
+#: statuses of content, and of permanently moved or missing content
 _LASTING = frozenset({200, 301, 308, 404, 410})
 _ROBOTS = "/robots.txt"
 _HEAD = 16_384  # bytes by which a body's type is detected
-#: headers that lead to something, or say how whole a body is
+#: headers with links or forms, and those that mark truncated bodies
 _KEPT_HEADERS = {name.lower() for name in ("Link", "Vary", "Refresh", *CUT_OFF)}
-#: codings of the transfer that warcio does not unpack, or not with every version of their library
+#: content codings that warcio does not decode, or not with every version of their libraries
 _UNPACKED_HERE = (Compression.BROTLI, Compression.ZSTANDARD)
-#: ``.open``: a file that a crawl was still writing when it ended
+#: ``.open`` marks a file that a crawl was still writing when it ended
 _ENDINGS = (".warc", ".warc.gz", ".warc.gz.open")
 
 
 def find_recording(path: Path) -> list[Path]:
-    """The WARC file that a path names, or those in the folder that it names; perhaps none."""
+    """Return the WARC file at a path, or the WARC files in the folder at the path."""
     if path.is_file():
         return [path] if path.name.endswith(_ENDINGS) else []
     if not path.is_dir():
@@ -52,29 +52,28 @@ def find_recording(path: Path) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a response is."""
+    """The position of a response in a file."""
 
     file: Path
     offset: int
     answer: Answer
-    #: when it was asked for (ISO 8601)
+    #: time of the request (ISO 8601)
     date: str = ""
 
     @property
     def rank(self) -> tuple[int, str]:
-        """Of several responses to one URL the largest counts."""
+        """The rank among responses to one URL; the largest counts."""
         if self.answer.status in _LASTING:
             return 2, self.date
         return int(self.answer.redirect), self.date
 
 
 class RecordedWorld:
-    """The pages of a recorded crawl; what it did not fetch answers 404.
+    """The pages of a recorded crawl; all other URLs answer 404.
 
-    Of several responses to one URL the last with content, or with 404 or 410, counts; else the last
-    redirect. A re-visit's 304 and passing failures do not count. Bodies are read
-    from the files when they are asked for. Queries that an endpoint could not answer then
-    (``unanswered``) it cannot answer now.
+    Of several responses to one URL, the last with content, a permanent redirect, 404 or 410 counts;
+    else the last other redirect. A re-visit's 304 and transient failures do not count. Bodies are
+    read from the files on request. ``unanswered`` are queries to endpoints that answer 504.
     """
 
     def __init__(
@@ -94,7 +93,7 @@ class RecordedWorld:
             for url, answer in asked
             if answer.status == 200 and path_of(url) != _ROBOTS
         }
-        # (what redirects to them, as an identifier does, leads to their documents)
+        # hosts that redirect to documents, as those of identifiers do, belong to the scope
         self._hosts = frozenset(documents) | {
             netloc_of(url)
             for url, answer in asked
@@ -103,10 +102,10 @@ class RecordedWorld:
 
     @classmethod
     def load(cls, paths: Sequence[Path]) -> Self:
-        """Read the index of WARC files; a record cut off at the end of one is left out.
+        """Index WARC files; a truncated record at the end of a file is skipped.
 
-        The crawl's seeds are taken from the records beside them, else the first URL counts as the
-        only one. Raises ``UsageError`` for files that cannot be read or hold no response.
+        The seeds come from the crawl's records beside the files; without records, the first URL is
+        the only seed. Raises ``UsageError`` if files cannot be read or hold no response.
         """
         places: dict[str, _Place] = {}
         first = ""
@@ -130,7 +129,7 @@ class RecordedWorld:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """Hosts that gave a document, or redirected to one that did."""
+        """Hosts that served a document, or redirected to such a host."""
         return self._hosts
 
     @property
@@ -139,7 +138,7 @@ class RecordedWorld:
         return self._starts
 
     def robots(self, host: str) -> str:
-        """Return the robots.txt that was recorded."""
+        """Return the recorded robots.txt."""
         for scheme in ("http", "https"):
             url = f"{scheme}://{host}{_ROBOTS}"
             if self.fetch(url).status == 200:
@@ -147,21 +146,21 @@ class RecordedWorld:
         return ""
 
     def form_of(self, url: str, *, rdf_first: bool) -> str:
-        """Return the name of the answer to those who ask for RDF first, or for pages."""
+        """Return the name of the answer to a request for RDF first, or for a page."""
         other = as_rdf(url)
         if other not in self._places or (not rdf_first and url in self._places):
             return url
         return other
 
     def fetch(self, url: str) -> Answer:
-        """Answer as the server did; the other form stands for a form that was not asked for."""
+        """Answer as the server did; if only the RDF form is recorded, answer with that."""
         place = self._places.get(url) or self._places.get(as_rdf(url))
         if place is not None:
             return place.answer
         return Answer(504 if url in self._unanswered else 404, "text/html")
 
     def body(self, url: str) -> bytes:
-        """Read the body out of its file."""
+        """Read the body from its file."""
         return self._read(url) if self.fetch(url).kind is not None else b""
 
     def _read(self, url: str) -> bytes:
@@ -174,16 +173,16 @@ class RecordedWorld:
 
 
 def _responses(file: BinaryIO) -> Iterator[tuple[str, int, Answer, str]]:
-    """Yield name, offset, answer and date of every whole response.
+    """Yield the name, offset, answer and date of every complete response.
 
-    It is named by its address, with ``#as-rdf`` if its request asked for RDF first.
+    The name is the address, with ``#as-rdf`` if the request prefers RDF.
     """
     found: list[tuple[set[str], str, int, Answer, str]] = []
     rdf_first: set[str] = set()
     for record, offset in _records(file):
         headers = record.rec_headers
         url = normalise(headers.get_header("WARC-Target-URI") or "")
-        # (request and response name each other, one way or the other)
+        # request and response refer to each other in one direction or both
         ids = {headers.get_header(name) or "" for name in ("WARC-Record-ID", "WARC-Concurrent-To")}
         ids.discard("")
         if url is None or not record.http_headers:
@@ -205,7 +204,7 @@ def _responses(file: BinaryIO) -> Iterator[tuple[str, int, Answer, str]]:
 
 
 def _records(file: BinaryIO) -> Iterator[tuple[Any, int]]:
-    """Yield records with their offsets, up to the first that is broken."""
+    """Yield records with their offsets, up to the first broken one."""
     archiveiterator, exceptions = _warcio("archiveiterator"), _warcio("exceptions")
     iterator = archiveiterator.ArchiveIterator(file)
     try:
@@ -216,7 +215,7 @@ def _records(file: BinaryIO) -> Iterator[tuple[Any, int]]:
 
 
 def _answer(record: Any, url: str) -> Answer:
-    """The content of a recorded response."""
+    """Return the answer in a recorded response."""
     http = record.http_headers
     try:
         status = int(http.get_statuscode())
@@ -249,7 +248,7 @@ def _headers(http: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _content(record: Any) -> Readable:
-    """Return the body of a recorded response, unpacked."""
+    """Return the decoded body of a recorded response."""
     kind = coding_of(record.http_headers.get_header("Content-Encoding") or "")
     if kind not in _UNPACKED_HERE:
         content: Readable = record.content_stream()
@@ -266,7 +265,7 @@ def _content(record: Any) -> Readable:
 
 
 def _warcio(module: str) -> Any:
-    """Import a module of warcio, which is optional."""
+    """Import a module of the optional package warcio."""
     try:
         return importlib.import_module(f"warcio.{module}")
     except ImportError:

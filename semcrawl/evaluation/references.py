@@ -1,8 +1,7 @@
-"""Two references that no crawler can beat: they know the site.
+"""Two reference crawlers that know the whole site in advance.
 
-``omniscient`` knows the whole link graph and goes, again and again, by the cheapest path to the
-richest page: the bound that areas are related to. ``perfect-links`` fetches targets and nothing
-else, as if every one had been a seed.
+``omniscient`` knows the link graph and always takes the cheapest path to the richest page; areas
+are given relative to its area. ``perfect-links`` fetches only targets, as if each were a seed.
 """
 
 from __future__ import annotations
@@ -16,23 +15,23 @@ REFERENCES = ("omniscient", "perfect-links")
 
 
 def reference_curve(name: str, site: SiteMap, budget: int) -> list[int]:
-    """Curve of a reference by name (one of :data:`REFERENCES`)."""
+    """Return the curve of a reference, one of :data:`REFERENCES`."""
     return {"omniscient": omniscient, "perfect-links": perfect_links}[name](site, budget)
 
 
 def perfect_links(site: SiteMap, budget: int) -> list[int]:
-    """Targets after each of ``budget`` requests, of which every one is a target."""
+    """Return the targets after each of ``budget`` requests if every request is a target."""
     total = len(site.target_depth)
     return [min(i + 1, total) for i in range(budget)]
 
 
 def omniscient(site: SiteMap, budget: int) -> list[int]:
-    """Targets after each of ``budget`` requests of the greedy crawler that knows the graph.
+    """Return the targets after each request of a greedy crawler that knows the graph.
 
-    Each step takes the page with most new targets per request: g / (p + g) for g unfetched targets
-    of its own and p unfetched pages on the shortest path to it, itself included; then
-    fetches the path and those targets. Ties go to the page nearest to the start. Targets that are
-    starts themselves come first. A page may be a target itself.
+    Each step takes the page with the most new targets per request: g / (p + g) for its g unfetched
+    targets and the p unfetched pages on the shortest path to it, itself included. Then it fetches
+    the path and those targets. Ties go to the page nearest to the start. Targets that are starts
+    come first. A page may also be a target.
     """
     parent: dict[str, str | None] = dict.fromkeys(site.starts)
     queue = deque(site.starts)
@@ -72,7 +71,7 @@ def omniscient(site: SiteMap, budget: int) -> list[int]:
     changed: set[str] = set()
 
     def fetch(document: str) -> None:
-        """Ask for a page or a target, or for what is both."""
+        """Fetch a page, a target, or a page that is a target."""
         if document in parent:
             fetched.add(document)
             for rich in below[document]:
@@ -94,7 +93,7 @@ def omniscient(site: SiteMap, budget: int) -> list[int]:
         entry = heapq.heappop(heap)
         best = entry[2]
         if not gain[best] or entry != worth(best):
-            continue  # out of date; the current entry is further down
+            continue  # stale: the current entry comes later
         changed.clear()
         for page in reversed(paths[best]):
             if page not in fetched:

@@ -1,4 +1,4 @@
-"""``report.html``: the results as one page that needs neither network nor scripts."""
+"""Writes ``report.html``: the results as one page without scripts or external files."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from semcrawl.evaluation.thesis import figures as thesis
 from semcrawl.relevance import STRATEGIES
 
 Data = Mapping[str, Any]
-#: strategies that are compared most: their lines are the easiest to tell apart
+#: the strategies compared most often, whose lines are the easiest to tell apart
 _FIRST = ("learned", "rules-parents")
 
 
 def report_page(results: Data) -> str:
-    """Make the page out of what ``results.json`` holds."""
+    """Return the page of the data in ``results.json``."""
     page = _Page(results)
     template = Template(files("semcrawl.evaluation").joinpath("report.html").read_text("utf-8"))
     names = ", ".join(each["name"] for each in results["sets"])
@@ -28,7 +28,7 @@ def report_page(results: Data) -> str:
 
 
 class _Page:
-    """The page under way."""
+    """Builds the page."""
 
     def __init__(self, results: Data) -> None:
         self.results = results
@@ -40,12 +40,12 @@ class _Page:
         self.styles = {name: number for number, name in enumerate([*known, *others])}
 
     def title(self, name: str) -> str:
-        """A strategy's name, with the thesis's where it has one."""
+        """Return a strategy's name, with its name in the thesis if there is one."""
         short = self.titles.get(name, name)
         return name if short == name else f"{short} ({name})"
 
     def body(self) -> str:
-        """Everything between the body's tags."""
+        """Return the content of the body element."""
         results = self.results
         runs = results["repeat"]
         parts = [
@@ -68,7 +68,7 @@ class _Page:
         return "\n".join(parts)
 
     def set(self, data: Data) -> str:
-        """The worlds that were named together."""
+        """Return the section of a set of worlds."""
         parts = [
             f'<p class="problem">{escape(world["name"])}: {escape(world["problem"])}</p>'
             for world in data["worlds"]
@@ -97,7 +97,7 @@ class _Page:
         return "\n".join(part for part in parts if part)
 
     def harvest(self, data: Data) -> str:
-        """Figure 4-2: harvest rates averaged over the worlds."""
+        """Return Figure 4-2: harvest rates averaged over the worlds."""
         lines = self._lines(
             data["strategies"],
             lambda figures: [
@@ -118,7 +118,7 @@ class _Page:
         )
 
     def curves(self, data: Data) -> str:
-        """Targets over requests, world by world."""
+        """Return the charts of targets over requests, one per world."""
         charts, key = [], ""
         for world in data["worlds"]:
             points = world["requests"]
@@ -146,7 +146,7 @@ class _Page:
         return f'<h3>Targets found</h3>{key}<div class="grid2">{"".join(charts)}</div>'
 
     def rules(self, data: Data) -> str:
-        """Figure 4-1: support and confidence of every rule, best strategy first."""
+        """Return Figure 4-1: support and confidence of every rule, best strategy first."""
         charts = []
         order = sorted(
             data["strategies"].items(),
@@ -194,7 +194,7 @@ class _Page:
     def _lines(
         self, strategies: Data, points: Callable[[Data], Sequence[tuple[float, float]]]
     ) -> list[Line]:
-        """A line per strategy that has points."""
+        """Return a line per strategy that has points."""
         lines = []
         for name, figures in strategies.items():
             found = points(figures)

@@ -1,4 +1,4 @@
-"""A run of a strategy in a world: its requests, and what each brought."""
+"""A run of a strategy in a world: its requests and their results."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ class Fetch:
     """One request of a run."""
 
     url: str
-    #: the link that led here: another URL than ``url`` after a redirect
+    #: the link's URL, which differs from ``url`` after a redirect
     asked: str
     status: int
-    #: real type of the body; ``None`` when none was taken (redirect, error, filtered)
+    #: real type of the body; ``None`` without one, after a redirect, an error or the filter
     kind: Kind | None
     label: Label
     rules: tuple[str, ...]
     parent: str | None
     depth: int
-    #: the request brought a target that was not found before
+    #: whether it found a new target
     new_target: bool = False
     #: abandoned after its headers (the content-type filter)
     filtered: bool = False
     #: the crawl took it for a target
     kept: bool = False
-    #: what led to it
+    #: how it was found
     found_by: FoundBy = FoundBy.LINK
 
 
@@ -42,23 +42,23 @@ class Run:
     strategy: str
     seed: int = 0
     fetches: list[Fetch] = field(default_factory=list)
-    #: distinct targets had after each request
+    #: number of distinct targets after each request
     curve: list[int] = field(default_factory=list)
-    #: every link that was judged: URL → (label, rules, parent); the judgement that counted
+    #: URL of each judged link → (label, rules, parent) of the judgement that counted
     judged: dict[str, tuple[Label, tuple[str, ...], str]] = field(default_factory=dict)
-    #: links judged, duplicates counted, and seconds the strategy took in all
+    #: number of judged links, with duplicates, and the strategy's total seconds
     ranked: int = 0
     seconds: float = 0.0
-    #: distinct statements in the RDF documents had
+    #: number of distinct statements in the RDF documents
     statements: int = 0
-    #: why the run ended before its time; empty = it did not
+    #: why the run failed; empty if it did not
     error: str = ""
     #: names of the targets, and hashes of the statements
     _targets: set[str] = field(default_factory=set, repr=False, compare=False)
     _said: set[int] = field(default_factory=set, repr=False, compare=False)
 
     def add(self, fetch: Fetch, node: Node, is_target: IsTarget) -> None:
-        """Write a request down, and whether it brought a new target."""
+        """Record a request, and whether it found a new target."""
         if fetch.kind is Kind.RDF:
             self._said.update(node.statements)
             self.statements = len(self._said)
@@ -82,5 +82,5 @@ class Run:
 
     @property
     def requests(self) -> int:
-        """Requests made; fewer than allowed when the frontier ran dry."""
+        """Requests made; fewer than allowed if the frontier became empty."""
         return len(self.fetches)

@@ -1,8 +1,8 @@
-"""A world served over loopback HTTP, as a proxy for its hosts, with a log of what was asked.
+"""Serves a world over loopback HTTP, as a proxy for its hosts, and logs the requests.
 
-A crawler is given ``http_proxy`` and ``https_proxy``; nothing leaves the machine, as what is not in
-the world answers 404. Over TLS it stands for every host itself (``CONNECT``). Runs in a thread of
-its own, so that a crawl in the same process or another can use it.
+A crawler uses it by ``http_proxy`` and ``https_proxy``. Nothing leaves the machine: URLs outside
+the world answer 404. Over TLS (``CONNECT``) the server acts as every host itself. It runs in its
+own thread, so that a crawl in this process or another can use it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from semcrawl.web.urls import normalise
 
 
 def self_signed(ends: datetime) -> bytes:
-    """Make a key and a certificate that is good for the 30 days before ``ends``, as PEM."""
+    """Return a new key and a certificate valid for the 30 days before ``ends``, as PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nobody.example")])
     certificate = (
@@ -48,7 +48,7 @@ def self_signed(ends: datetime) -> bytes:
 
 
 def server_context() -> ssl.SSLContext:
-    """Return the TLS context of a server, with a key made for it."""
+    """Return the TLS context of a server, with a new key."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with tempfile.NamedTemporaryFile(prefix="semcrawl-live-") as file:
         file.write(self_signed(datetime.now(UTC) + timedelta(days=29)))
@@ -59,22 +59,22 @@ def server_context() -> ssl.SSLContext:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request as the server saw it."""
+    """A request, as the server received it."""
 
     method: str
-    #: as asked for, not normalised
+    #: as requested, not normalised
     url: str
     status: int
     robots: bool = False
-    #: it asks for RDF rather than for a page
+    #: whether it prefers RDF to a page
     rdf_first: bool = False
 
 
 class WorldServer(LoopbackServer):
     """Serves a world; use as a context manager. ``log`` holds the requests in order.
 
-    ``latency``: seconds until it answers; many requests are under way then, as on the web. Without
-    ``rules`` the robots.txt files name sitemaps, and forbid nothing.
+    It answers after ``latency`` seconds, so that many requests are in flight, as on the web.
+    Without ``rules`` the robots.txt files name sitemaps, but forbid nothing.
     """
 
     def __init__(self, world: World, latency: float = 0.0, *, rules: bool = True) -> None:
@@ -88,7 +88,7 @@ class WorldServer(LoopbackServer):
     async def exchange(
         self, method: str, target: str, headers: Mapping[str, str], writer: asyncio.StreamWriter
     ) -> bool:
-        """Answer one request; return whether the connection may carry another one."""
+        """Answer one request; return whether to keep the connection open."""
         if method == "CONNECT":
             self._tls = self._tls or server_context()
             writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
@@ -105,7 +105,7 @@ class WorldServer(LoopbackServer):
         return headers.get("connection", "").lower() != "close"
 
     def _answer(self, method: str, target: str, accept: str) -> bytes:
-        """Status line, headers and body of an answer."""
+        """Return the status line, headers and body of an answer."""
         url = normalise(target)
         headers: list[tuple[str, str]] = []
         status, body, robots = 502, b"", False

@@ -1,4 +1,4 @@
-"""The offline simulator: a strategy against a world's link graph, one request after the other.
+"""The offline simulator: runs a strategy on a world's link graph, one request at a time.
 
 It keeps to the live crawler's order at concurrency 1 on one host: the best group's first link is
 fetched, a redirect's target goes to the front of the same group, a page's links enter in their
@@ -41,12 +41,12 @@ __all__ = ["Fetch", "Run", "simulate"]
 
 T = TypeVar("T")
 
-#: group of seeds that a strategy would drop, and its value: above everything
+#: group of seeds that a strategy would drop, and its value, above all others
 _SEEDS = "seeds"
 _SEEDS_VALUE = 1e9
-#: status from which on an answer is an error
+#: least status of an error
 _ERRORS = 400
-#: redirects in a row that are followed, as in the crawler's settings
+#: most redirects followed in a row, as in the crawler's settings
 _MAX_REDIRECTS = 20
 
 
@@ -61,13 +61,13 @@ def simulate(
     ambiguous_types: Collection[str] = AMBIGUOUS_MEDIA_TYPES,
     progress: Callable[[Run], None] | None = None,
 ) -> Run:
-    """Run a strategy for at most ``pages`` requests (robots.txt and delays play no part).
+    """Run a strategy for at most ``pages`` requests, without robots.txt and delays.
 
-    Give a :class:`LinkGraph` to share its parsed pages between runs. ``seed`` is only noted in the
-    result: a strategy gets its own when it is made. With an ``aim`` a strategy learns of what
-    reaches its threshold, whatever is counted as found. ``ambiguous_types`` are media types whose
-    bodies are taken whatever the label. ``progress`` is called after every request. An exception
-    of the strategy ends the run and is noted in ``Run.error``.
+    Give a :class:`LinkGraph` to share its parsed pages between runs. ``seed`` is only recorded in
+    the result: a strategy gets its seed when it is made. With an ``aim``, a strategy learns of
+    documents that reach its threshold, whatever counts as found. ``ambiguous_types`` are media
+    types whose bodies are read whatever the label. ``progress`` is called after every request. An
+    exception of the strategy ends the run and is recorded in ``Run.error``.
     """
     graph = world if isinstance(world, LinkGraph) else LinkGraph(world)
     run = Run(graph.world.name, strategy.name, seed)
@@ -84,7 +84,7 @@ def simulate(
 
 
 class _Crawl:
-    """One run under way."""
+    """The state of one run."""
 
     def __init__(
         self,
@@ -108,13 +108,13 @@ class _Crawl:
             *(graph, self.frontier, self._enter, self._learn_more, self.endpoints.take_found)
         )
         self.leads = SimulatedLeads(graph, self.frontier, self._enter)
-        #: the last fetch was a target
+        #: whether the last fetch was a target
         self.paid = False
         self.had: set[bytes] = set()
         self.seconds = 0.0
 
     def plant(self) -> None:
-        """Put the seeds in."""
+        """Add the seeds."""
         starts = self.graph.world.starts
         for url in starts:
             if not endpoint_of_seed(url):
@@ -126,7 +126,7 @@ class _Crawl:
         self._apply()
 
     def _plant(self, url: str, query: Step | None = None) -> bool:
-        """Put a seed in; whether it is new."""
+        """Add a seed; return whether it is new."""
         page, link = Page(url, depth=-1), Link(url, element="seed")
         ranked = self.strategy.rank(page, [link])[0]
         group = ranked.group if ranked.group is not None else _SEEDS
@@ -138,7 +138,7 @@ class _Crawl:
         return self.frontier.add(waiting, ranked.key)
 
     def step(self) -> bool:
-        """Make one request; ``False`` when nothing waits."""
+        """Make one request; return ``False`` if nothing waits."""
         waiting = self.frontier.take()
         if waiting is None:
             return False
@@ -167,12 +167,12 @@ class _Crawl:
         return True
 
     def _learn_more(self, outcome: Outcome) -> None:
-        """Have the strategy learn of links that a list brought."""
+        """Report the links of a list to the strategy."""
         self._timed(partial(self.strategy.learn, outcome))
         self._apply()
 
     def _redirected(self, waiting: Waiting, node: Node) -> None:
-        """Put a redirect's target in front of its group, if it is new and may be fetched."""
+        """Add a redirect's target at the front of its group, if it is new and allowed."""
         self._note(waiting, node, None)
         self.leads.ask_as_rdf(waiting, node)
         target = self.graph.redirect(waiting.url, node.answer)
@@ -228,11 +228,11 @@ class _Crawl:
         self._learn(waiting, node, kind, graded, duplicate=known, new_links=entered)
 
     def _is_image(self, node: Node) -> bool:
-        """Whether it is an image, of a crawl that is after these."""
+        """Whether it is an image in a crawl for images."""
         return self.graph.images is not None and node.answer.content_type.startswith("image/")
 
     def _grade(self, waiting: Waiting, node: Node) -> Grade:
-        """How much of a target the crawl takes a document for."""
+        """Return how the crawl grades a document as a target."""
         if self.aim is None:
             return grade(self.is_target(node), None, 1.0)
         relevance = self._relevance(waiting, node) or 0.0
@@ -253,7 +253,7 @@ class _Crawl:
         duplicate: bool = False,
         new_links: tuple[Ranked, ...] = (),
     ) -> None:
-        """Have the strategy learn an outcome."""
+        """Report an outcome to the strategy."""
         outcome = Outcome(
             url=waiting.asked,
             kind=kind,
@@ -274,7 +274,7 @@ class _Crawl:
         self._apply()
 
     def _rank(self, waiting: Waiting, node: Node, links: Sequence[Link]) -> tuple[Ranked, ...]:
-        """Judge a document's links; those that are new enter the frontier."""
+        """Judge a document's links; add the new ones to the frontier."""
         rdf = node.answer.kind is Kind.RDF
         page = Page(waiting.url, waiting.depth, rdf, node.relevance)
         if isinstance(self.strategy, Citing):
@@ -283,7 +283,7 @@ class _Crawl:
         return self._enter(page, links)
 
     def _enter(self, page: Page, links: Sequence[Link]) -> tuple[Ranked, ...]:
-        """Judge links; those that are new enter the frontier."""
+        """Judge links; add the new ones to the frontier."""
         ranked = self._timed(lambda: self.strategy.rank(page, links))
         self.run.ranked += len(ranked)
         entered = []
@@ -318,7 +318,7 @@ class _Crawl:
     def _note(
         self, waiting: Waiting, node: Node, kind: Kind | None, filtered: bool = False
     ) -> None:
-        """Write the request down."""
+        """Record the request."""
         kept = kind is not None and self._grade(waiting, node).target
         fetch = Fetch(
             *(waiting.url, waiting.asked, node.answer.status, kind, waiting.label, waiting.rules),
@@ -330,7 +330,7 @@ class _Crawl:
         self.run.add(fetch, node, self.is_target)
 
     def _timed(self, work: Callable[[], T]) -> T:
-        """Do a piece of the strategy's work and count its CPU time."""
+        """Call a function of the strategy, and add up its CPU time."""
         started = time.thread_time()
         try:
             return work()

@@ -1,4 +1,4 @@
-"""Means with their spread, and whether two strategies really differ."""
+"""Means with their spread, and significance tests of differences between strategies."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from random import Random
 from statistics import fmean, stdev
 
 _RESAMPLES = 2000
-_EXACT = 12  # pairs up to which every way of swapping signs is counted
+_EXACT = 12  # most pairs for which every assignment of signs is counted
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A mean and how far single values lie from it."""
+    """A mean, and the spread of the values around it."""
 
     mean: float
     #: sample standard deviation; 0 for a single value
@@ -26,7 +26,7 @@ class Spread:
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Mean, standard deviation and range; raise ``ValueError`` for no values."""
+    """Return mean, standard deviation and range; raise ``ValueError`` without values."""
     if not values:
         raise ValueError("no values")
     deviation = stdev(values) if len(values) > 1 else 0.0
@@ -35,7 +35,7 @@ def spread(values: Sequence[float]) -> Spread:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two strategies on the same worlds and seeds, pair by pair (first minus second)."""
+    """Two strategies compared on the same worlds and seeds, first minus second."""
 
     first: str
     second: str
@@ -44,18 +44,18 @@ class Comparison:
     #: bootstrap interval of the mean difference, 95 %
     low: float
     high: float
-    #: pairs in which the first was better, alike, worse
+    #: number of pairs in which the first is better, equal, worse
     wins: int
     ties: int
     losses: int
-    #: chance of a mean difference at least so large if the two were alike (sign-flip test)
+    #: probability of a mean difference at least this large between equals (sign-flip test)
     p_value: float
 
 
 def compare(
     first: str, second: str, values: Sequence[tuple[float, float]], seed: int = 0
 ) -> Comparison:
-    """Compare two strategies by pairs of values, larger being better.
+    """Compare two strategies by pairs of values; larger is better.
 
     The interval comes from a percentile bootstrap over the pairs, the p-value from a two-sided
     sign-flip permutation test (exact for up to 12 pairs). Raises ``ValueError`` for no pairs.
@@ -80,7 +80,7 @@ def compare(
 
 
 def _sign_flip(differences: Sequence[float], random: Random) -> float:
-    """Share of sign assignments whose sum is at least as far from 0 as the one seen."""
+    """Return the share of sign assignments whose sum is at least as far from 0 as observed."""
     seen = abs(math.fsum(differences)) - 1e-12
     moved = [d for d in differences if d]
     if len(moved) <= _EXACT:
@@ -88,7 +88,7 @@ def _sign_flip(differences: Sequence[float], random: Random) -> float:
         extra = 0
     else:
         flips = [tuple(random.choices((1, -1), k=len(moved))) for _ in range(_RESAMPLES)]
-        extra = 1  # the assignment seen is one of those possible
+        extra = 1  # the observed assignment counts too
     hits = sum(
         abs(math.fsum(s * d for s, d in zip(signs, moved, strict=True))) >= seen for signs in flips
     )

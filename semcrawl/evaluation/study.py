@@ -1,4 +1,4 @@
-"""Many strategies on many worlds: run them all, and put the figures together."""
+"""Runs many strategies on many worlds, and collects the figures."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TITLES: Mapping[str, str] = {
     "url-distance": "FC-R+HR2",
 }
 
-#: Settings that take our departures from the thesis back.
+#: Settings that undo our departures from the thesis.
 THESIS_SETTINGS: Mapping[str, Any] = {
     "SEMCRAWL_PROMOTE_WAITING": False,
     "SEMCRAWL_KEEP_UNLIKELY": False,
@@ -59,7 +59,7 @@ class Plan:
     """The plan of a study."""
 
     strategies: Sequence[str]
-    #: requests at most, per world and strategy
+    #: most requests per world and strategy
     pages: int = 2000
     #: runs of a strategy that depends on the seed
     repeat: int = 1
@@ -79,7 +79,7 @@ class Plan:
         return replace(self, strategies=worlds.strategies)
 
     def truth_of(self, world: World, aim: Aim | None = None) -> IsTarget:
-        """Return what counts as found in a world: what it knows, or what the topic says."""
+        """Return what counts as found in a world: as the world knows, or as the topic judges."""
         if isinstance(world, Labelled):
             topical = world.topical
             return lambda node: node.answer.status == 200 and topical(node.answer.document)
@@ -88,7 +88,7 @@ class Plan:
         return lambda node: aim.reached(node.answer, node.relevance)
 
     def settings_for(self, thesis: bool, seed: int) -> dict[str, Any]:
-        """Settings of one run."""
+        """Return the settings of one run."""
         settings = dict(self.settings)
         if thesis:
             settings |= {k: v for k, v in THESIS_SETTINGS.items() if k not in self.chosen}
@@ -120,18 +120,18 @@ class WorldResult:
 
 @dataclass
 class SetResult:
-    """The results of a study on worlds that were named together."""
+    """The results of a study on a set of worlds."""
 
     name: str
     thesis: bool
     worlds: list[WorldResult] = field(default_factory=list)
-    #: what was measured besides crawls
+    #: measurements other than crawls
     figures: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a study is."""
+    """The progress of a study."""
 
     world: str
     strategy: str
@@ -143,7 +143,7 @@ class Progress:
 
 
 def simulated(load: Load, plan: Plan, report: Callable[[Progress], None]) -> Crawl:
-    """Crawl offline."""
+    """Return a function that crawls offline."""
 
     def crawl(
         graph: LinkGraph, name: str, settings: Mapping[str, Any], pages: int, seed: int
@@ -168,7 +168,7 @@ def simulated(load: Load, plan: Plan, report: Callable[[Progress], None]) -> Cra
 
 
 def _words(value: str | Collection[str]) -> Collection[str]:
-    """A setting that is a list, as the command line or a settings file gives it."""
+    """Return a list setting, given as text or as a list."""
     words = value.split(",") if isinstance(value, str) else value
     return [word.strip().lower() for word in words]
 
@@ -198,7 +198,7 @@ def study(
 
 
 def _measured(worlds: WorldSet, report: Callable[[Progress], None]) -> Mapping[str, Any]:
-    """Measure what a set measures besides crawls; a fault is noted, as that of a world."""
+    """Take a set's measurements other than crawls; a fault is recorded as that of a world."""
     if worlds.measure is None:
         return {}
     try:
@@ -216,7 +216,7 @@ def _study_world(
     crawl: Crawl,
     report: Callable[[Progress], None],
 ) -> None:
-    """Run every strategy on a world, whose figures are in the set from the start."""
+    """Run every strategy on a world; its result joins the set before the first run."""
     settings, pages = plan.settings_for(into.thesis, 0), plan.pages
     if isinstance(world, Labelled):
         settings["SEMCRAWL_ABOUT"] = world.about
@@ -235,7 +235,7 @@ def _study_world(
         graph = graph_of(world, settings, aim, follow_rdf=follow_rdf)
         is_target = plan.truth_of(world, aim)
         site = map_site(graph, is_target)
-    except (OSError, SemcrawlError) as error:  # a file that cannot be read, say
+    except (OSError, SemcrawlError) as error:  # such as an unreadable file
         report(Progress(world.name, "", 0, 0, 0, True, str(error)))
         nothing = SiteMap((), {}, {}, {})
         hosts, starts = sorted(world.hosts), world.starts
@@ -269,7 +269,7 @@ def _study_world(
                 orders.append(run.order)
                 asked.update((fetch.url, fetch.status) for fetch in run.fetches)
             if len(orders) == 2 and orders[0] == orders[1]:
-                break  # the seed plays no part, and one run tells all
+                break  # the strategy ignores the seed: one run is enough
             trials.append(measure(run, truth, site, bound, budget, topical=bool(result.about)))
             result.trials[name] = trials
             report(Progress(world.name, name, seed, len(run.curve), run.found, True, run.error))
@@ -306,13 +306,13 @@ def _run(
 
 
 def _problem(graph: LinkGraph, site: SiteMap) -> str:
-    """Say in one line why a world is no fair test."""
+    """Return in one line why a world is not a fair test; empty if it is."""
     starts = graph.world.starts
     if not starts:
         return "the world names no start page"
     for start in starts:
         if endpoint_of_seed(start):
-            continue  # (it need not have a page)
+            continue  # an endpoint need not have a page
         _, node = graph.follow(start)
         if node.answer.status != 200:
             return f"the start page {start} is missing (status {node.answer.status})"
@@ -322,9 +322,9 @@ def _problem(graph: LinkGraph, site: SiteMap) -> str:
 
 
 def harvest_average(result: SetResult, strategy: str, requests: int) -> float | None:
-    """Harvest rate after so many requests, averaged over a set's worlds (Figure 4-2).
+    """Return the harvest rate after so many requests, averaged over worlds (Figure 4-2).
 
-    A world's seeds first become one figure, so that every world counts the same.
+    The seeds of a world are averaged first, so that every world counts the same.
     """
     rates = [
         fmean(harvest_rate(curve, requests) for curve in curves)

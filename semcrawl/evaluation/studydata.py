@@ -1,4 +1,4 @@
-"""A study's results as plain data, fit for JSON: what ``results.json`` holds.
+"""Converts a study's results to plain data for ``results.json``.
 
 ``docs/evaluation.md`` says what each figure means.
 """
@@ -24,14 +24,14 @@ from semcrawl.evaluation.study import (
 from semcrawl.evaluation.trial import Trial
 from semcrawl.relevance import Label
 
-#: points of a curve that are kept
+#: points kept per curve
 _POINTS = 200
-#: changes with the layout
+#: version of the layout
 VERSION = 1
 
 
 def as_data(results: Sequence[SetResult], plan: Plan, mode: str) -> dict[str, Any]:
-    """Everything measured, as dictionaries, lists, numbers and strings."""
+    """Return all results as dictionaries, lists, numbers and strings."""
     return {
         "version": VERSION,
         "semcrawl": getattr(semcrawl, "__version__", ""),
@@ -64,7 +64,7 @@ def _set(result: SetResult, plan: Plan) -> dict[str, Any]:
 
 
 def _strategies(result: SetResult) -> list[str]:
-    """Names of the strategies that ran, in order."""
+    """Return the names of the strategies that ran, in order."""
     return list(dict.fromkeys(name for world in result.worlds for name in world.trials))
 
 
@@ -99,7 +99,7 @@ def _world(world: WorldResult) -> dict[str, Any]:
 
 
 def _trials(trials: Sequence[Trial], world: WorldResult, points: Sequence[int]) -> dict[str, Any]:
-    """Figures of one strategy on one world, over its seeds."""
+    """Return the figures of one strategy on one world, over its seeds."""
     good = [trial for trial in trials if trial.curve]
     data: dict[str, Any] = {
         "errors": [f"seed {t.seed}: {t.error}" for t in trials if t.error],
@@ -121,7 +121,7 @@ def _trials(trials: Sequence[Trial], world: WorldResult, points: Sequence[int]) 
         "statements": _spread([trial.statements for trial in good]),
         "curve": [sum(curve[p - 1] for curve in curves) / len(curves) for p in points],
         "found_by": dict(first.found_by),
-        # labels, rules and depths are those of the first seed: counts, that can be checked
+        # labels, rules and depths are those of the first seed: plain counts, easy to check
         "labels": {
             str(label): {**asdict(figures), "precision": figures.precision}
             for label, figures in first.labels.items()
@@ -135,7 +135,7 @@ def _trials(trials: Sequence[Trial], world: WorldResult, points: Sequence[int]) 
 
 
 def _about(trials: Sequence[Trial], world: WorldResult) -> dict[str, Any]:
-    """Precision and discovery of a crawl about a topic, and of what it kept (first seed)."""
+    """Return precision and discovery of a topical crawl, and of what it kept (first seed)."""
     first = next((trial for trial in trials if trial.curve), None)
     if not world.about or first is None:
         return {}
@@ -160,21 +160,21 @@ def _about(trials: Sequence[Trial], world: WorldResult) -> dict[str, Any]:
 
 
 def steps(pages: int) -> list[int]:
-    """Numbers of requests after which S gives its figures: every 500, or an eighth of less."""
+    """Return the request counts at which figures are given: every 500, or an eighth of fewer."""
     step = 500 if pages >= 1000 else max(1, pages // 8)
     points = list(range(step, pages, step))
     return [*points[: -1 if points and pages - points[-1] < step / 2 else None], pages]
 
 
 def _average(result: SetResult, name: str, points: Sequence[int]) -> dict[str, Any]:
-    """Figures of one strategy over a set's worlds."""
+    """Return the figures of one strategy over a set's worlds."""
     trials = [
         [trial for trial in world.trials.get(name, ()) if trial.curve] for world in result.worlds
     ]
     ran = [several for several in trials if several]
     if not ran:
         return {}
-    # a world's seeds first become one figure, so that every world counts the same
+    # the seeds of a world are averaged first, so that every world counts the same
     relative = [
         sum(values) / len(values)
         for several in ran
@@ -199,9 +199,9 @@ def _average(result: SetResult, name: str, points: Sequence[int]) -> dict[str, A
 
 
 def _compare(result: SetResult, first: str, second: str, seed: int) -> Comparison | None:
-    """Pair two strategies; ``None`` when there is no pair.
+    """Compare two strategies in pairs; return ``None`` if there is no pair.
 
-    Worlds are the pairs, each with the mean of its seeds; in a set of one world, its seeds are.
+    Each world is a pair, with the mean of its seeds; in a set of one world, each seed is a pair.
     """
     pairs: list[tuple[float | None, float | None]] = []
     for world in result.worlds:
@@ -220,7 +220,7 @@ def _areas(trials: Sequence[Trial]) -> list[float | None]:
 
 
 def _area_at(trials: Sequence[Trial], seed: int) -> float | None:
-    """Area with a seed; a strategy that ran once, as seeds say nothing to it, has it with all."""
+    """Return the area with a seed; a strategy that ignores seeds has one area for all."""
     areas = _areas([trial for trial in trials if trial.seed == seed or len(trials) == 1])
     return areas[0] if areas else None
 
@@ -239,7 +239,7 @@ def _rules(table: RuleTable) -> dict[str, Any]:
 
 
 def _spread(values: Sequence[float | None]) -> dict[str, Any] | None:
-    """Mean with spread; ``None`` unless every value is there."""
+    """Return the mean with its spread; ``None`` if a value is missing."""
     numbers = [value for value in values if value is not None]
     if not numbers or len(numbers) < len(values):
         return None
@@ -252,7 +252,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def checkpoints(pages: int) -> list[int]:
-    """At most 200 evenly spaced numbers of requests, the last one being ``pages``."""
+    """Return at most 200 evenly spaced numbers of requests; the last is ``pages``."""
     step = max(1, -(-pages // _POINTS))
     points = list(range(step, pages + 1, step))
     if pages and (not points or points[-1] != pages):

@@ -34,7 +34,7 @@ Title = Callable[[str], str]
 
 
 def steps(data: Data, title: Title) -> str:
-    """Precision and discovery after so many requests, for every world with a topic."""
+    """Return tables of precision and discovery by requests, for every world with a topic."""
     parts = [_steps(world, title) for world in data["worlds"] if world.get("about")]
     if not any(parts):
         return ""
@@ -61,7 +61,7 @@ def _steps(world: Data, title: Title) -> str:
 
 
 def kept(data: Data, title: Title) -> str:
-    """The pages that each crawl returned: all, or those that it judged to be on topic."""
+    """Return a table of the pages each crawl returned: all, and those judged on topic."""
     worlds = [world for world in data["worlds"] if world.get("about")]
     names = [n for n in data["strategies"] if any(_returned(w, n, keeps=True) for w in worlds)]
     if not names:
@@ -87,7 +87,7 @@ def kept(data: Data, title: Title) -> str:
 
 
 def measured(data: Data) -> str:
-    """Measured figures of near texts, of searches and of links."""
+    """Return a table of the figures of near texts, searches and links."""
     rows = image_rows(data.get("figures", {}))
     if not rows:
         return ""
@@ -99,7 +99,7 @@ def measured(data: Data) -> str:
 
 
 def kept_cells(world: Data, names: list[str]) -> list[str]:
-    """Precision / recall of what each strategy asked for, and of what it kept."""
+    """Return precision / recall of each strategy's requests, and of what it kept."""
     found = [_returned(world, name, keeps=keeps) for name in names for keeps in (False, True)]
     return ["–" if pair is None else f"{pair[0]:.0f} / {pair[1]:.0f}" for pair in found]
 
@@ -115,7 +115,7 @@ def _means(worlds: list[Data], names: list[str]) -> list[str]:
 
 
 def _returned(world: Data, name: str, *, keeps: bool) -> tuple[float, float] | None:
-    """Precision and recall, in %, of all that a crawl asked for or of what it kept."""
+    """Return precision and recall in %, of all requests of a crawl or of what it kept."""
     one = world["strategies"].get(name, {})
     if not one.get("kept"):
         return None
@@ -126,7 +126,7 @@ def _returned(world: Data, name: str, *, keeps: bool) -> tuple[float, float] | N
 
 
 def image_rows(figures: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return (what, figure, note) rows; none where nothing was measured."""
+    """Return rows (what, figure, note) of all figures measured."""
     if not figures:
         return []
     best, search, links = (figures[name] for name in ("best_places", "search", "spellings"))

@@ -13,19 +13,19 @@ Data = Mapping[str, Any]
 Title = Callable[[str], str]
 
 _LABELS = ("R", "HR", "H", "N")
-#: worlds of which a table has four columns each, side by side
+#: worlds side by side in a table with four columns per world
 _WORLDS_ACROSS = 2
-#: worlds of which a table has one wide column each, side by side
+#: worlds side by side in a table with one wide column per world
 _LABEL_WORLDS_ACROSS = 5
 
 
 def place_in_thesis(data: Data, place: str) -> str:
-    """Return where the thesis has the same, for what ran as it did."""
+    """Return the thesis's table or figure in parentheses, if the set ran as in the thesis."""
     return f" ({place})" if data["thesis"] else ""
 
 
 def side_by_side(data: Data, title: Title) -> str:
-    """All strategies over all worlds of a set."""
+    """Return a table of all strategies over all worlds of a set."""
     labels = _LABELS if any(map(_has_labels, data["strategies"].values())) else ()
     rows = []
     for name, figures in data["strategies"].items():
@@ -66,14 +66,14 @@ def _has_labels(figures: Data) -> bool:
 
 
 def _statements(per_world: Sequence[Data]) -> str:
-    """Distinct statements per request over several worlds."""
+    """Return distinct statements per request over several worlds."""
     ran = [one for one in per_world if one.get("statements")]
     requests = sum(one["requests"]["mean"] for one in ran)
     return f"{sum(one['statements']['mean'] for one in ran) / requests:.1f}" if requests else "–"
 
 
 def found(data: Data, title: Title) -> str:
-    """Targets found by world, with the thesis's figures where it has them."""
+    """Return tables of targets found by world, with the thesis's figures if it has any."""
     note = (
         "Targets found; area relative to omniscient; requests to 50 and 90 % of what omniscient "
         f"finds (– = never){place_in_thesis(data, 'Table 4-4')}."
@@ -91,7 +91,7 @@ def found(data: Data, title: Title) -> str:
 def _found_in(
     data: Data, worlds: Sequence[Data], title: Title
 ) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the table of some worlds."""
+    """Return the head and rows of the table of some worlds."""
     head = ["strategy"]
     for world in worlds:
         head += [world["name"], "area", "to 50 %", "to 90 %"]
@@ -117,7 +117,7 @@ def _found_in(
 
 
 def labels(data: Data, title: Title) -> str:
-    """Precision of every label (Table 4-6)."""
+    """Return tables of the precision of every label (Table 4-6)."""
     names = [
         name
         for name in data["strategies"]
@@ -141,7 +141,7 @@ def labels(data: Data, title: Title) -> str:
 
 
 def _label_tables(data: Data, names: Sequence[str], title: Title, note: str) -> str:
-    """A table for every few worlds; the means are in the last."""
+    """Return a table for every few worlds; the last one also has the means."""
     worlds = data["worlds"]
     parts = []
     for start in range(0, len(worlds), _LABEL_WORLDS_ACROSS):
@@ -156,7 +156,7 @@ def _label_tables(data: Data, names: Sequence[str], title: Title, note: str) -> 
 def _label_rows(
     data: Data, worlds: Sequence[Data], name: str, title: Title, *, mean: bool
 ) -> list[list[str]]:
-    """A row for every label of a strategy, and the thesis's where it has one."""
+    """Return a row per label of a strategy, and the thesis's row if it has one."""
     rows = []
     precision = data["strategies"][name].get("precision") or {}
     for label in _LABELS:
@@ -179,7 +179,7 @@ def _label_rows(
 
 
 def depths(data: Data, title: Title) -> str:
-    """Requests and targets by depth, for every world (Table 4-5)."""
+    """Return tables of requests and targets by depth, one per world (Table 4-5)."""
     parts = []
     for world in data["worlds"]:
         names = [n for n, one in world["strategies"].items() if one.get("depths")]
@@ -211,7 +211,7 @@ def depths(data: Data, title: Title) -> str:
 
 
 def merged(data: Data) -> str:
-    """The merged crawl graph (Table 4-3)."""
+    """Return a table of the merged crawl graph (Table 4-3)."""
     head = ["world", "URLs asked for", "success", "redirect", "refused", "error"]
     head += ["targets", "parents"]
     keys = ("success", "redirect", "refused", "error")
@@ -235,7 +235,7 @@ def merged(data: Data) -> str:
 
 
 def comparisons(data: Data, title: Title) -> str:
-    """Every two strategies, paired."""
+    """Return a table of comparisons of every two strategies."""
     rows = [
         [
             f"{title(one['first'])} − {title(one['second'])}",
@@ -261,7 +261,7 @@ def comparisons(data: Data, title: Title) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], note: str) -> str:
-    """A table in a box that scrolls sideways."""
+    """Return a table in a box that scrolls sideways."""
     columns = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
     lines = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
@@ -278,7 +278,7 @@ def _number(value: float | None) -> str:
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    """A share as a percentage."""
+    """Return a share as a percentage."""
     return "–" if value is None else f"{100 * value:.{digits}f} %"
 
 

@@ -1,4 +1,4 @@
-"""One strategy on one world, measured."""
+"""Measures one run of a strategy on a world."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from semcrawl.relevance import Label
 
 @dataclass(frozen=True)
 class Trial:
-    """One strategy on one world with one seed, measured."""
+    """The figures of one strategy on one world with one seed."""
 
     strategy: str
     seed: int
-    #: distinct targets after each request; requests not made are not in it
+    #: distinct targets after each request made
     curve: Sequence[int]
     auc: int
     auc_relative: float | None
@@ -37,14 +37,14 @@ class Trial:
     labels: Mapping[Label, LabelFigures] = field(default_factory=dict)
     rules: RuleTable = field(default_factory=RuleTable)
     depths: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-    #: microseconds that the strategy took per link judged
+    #: microseconds of the strategy per judged link
     link_time: float | None = None
     error: str = ""
-    #: of a crawl about a topic: documents that it took for targets, and how many of them were some
+    #: in a topical crawl: documents that it took for targets, and how many of these are targets
     kept: tuple[int, int] = (0, 0)
-    #: distinct statements in the RDF documents that it had
+    #: number of distinct statements in the fetched RDF documents
     statements: int | None = None
-    #: targets by what led to them
+    #: number of targets by how they were found
     found_by: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -61,7 +61,7 @@ class Trial:
 def measure(
     run: Run, truth: Truth, site: SiteMap, bound: Sequence[int], budget: int, *, topical: bool
 ) -> Trial:
-    """Take the figures of a run.
+    """Return the figures of a run.
 
     ``bound`` is what the areas are related to, over ``budget`` requests; a ``topical`` crawl has
     no labels, which speak of RDF.
@@ -89,6 +89,6 @@ def measure(
 
 
 def _kept(run: Run, truth: Truth, site: SiteMap) -> tuple[int, int]:
-    """Count the documents that a run took for targets, and those of them that are some."""
+    """Count the documents that a run took for targets, and the true targets among them."""
     kept = {truth.document(fetch.url) for fetch in run.fetches if fetch.kept}
     return len(kept), len(kept & site.target_depth.keys())

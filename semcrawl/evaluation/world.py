@@ -1,4 +1,4 @@
-"""A closed piece of the web for trying strategies: it answers every URL the same way.
+"""A closed piece of the web for testing strategies, with the same answer to a URL every time.
 
 A :class:`World` is made by the folder reader, the thesis's generator or a recorded crawl. The
 offline simulator asks it directly, the live runner serves it over loopback HTTP.
@@ -33,7 +33,7 @@ class Answer:
 
     @property
     def redirect(self) -> bool:
-        """Whether it is a redirect with a place to go."""
+        """Whether it is a redirect with a location."""
         return self.status in REDIRECTS and bool(self.location)
 
 
@@ -41,12 +41,12 @@ class Answer:
 class World(Protocol):
     """A closed piece of the web. Every method is a pure function of its argument."""
 
-    #: one word for tables and files
+    #: a short name for tables and files
     name: str
 
     @property
     def hosts(self) -> Set[str]:
-        """Host names (with port where not the default) that belong to it: the crawl's scope."""
+        """The crawl's scope: its host names, with any port that is not the default."""
         ...
 
     @property
@@ -55,7 +55,7 @@ class World(Protocol):
         ...
 
     def fetch(self, url: str) -> Answer:
-        """Answer a URL; status 404 where the world has no page."""
+        """Answer a URL; unknown URLs have status 404."""
         ...
 
     def body(self, url: str) -> bytes:
@@ -69,24 +69,24 @@ class World(Protocol):
 
 @runtime_checkable
 class Labelled(Protocol):
-    """A made world that knows what its pages are about; optional.
+    """A generated world that knows what its pages are about; optional.
 
-    That is the truth that a crawl is measured by. It steers nothing.
+    Crawls are measured by this truth, but not steered by it.
     """
 
     @property
     def about(self) -> str:
-        """The topic, as ``SEMCRAWL_ABOUT`` names it."""
+        """The topic as a value of ``SEMCRAWL_ABOUT``."""
         ...
 
     @property
     def topic(self) -> str:
-        """The topic, as people name it."""
+        """The topic in words."""
         ...
 
     @property
     def requests(self) -> int:
-        """Requests that a crawl of it takes unless the user says otherwise."""
+        """The default number of requests of a crawl."""
         ...
 
     def topical(self, url: str) -> bool:
@@ -96,23 +96,23 @@ class Labelled(Protocol):
 
 @runtime_checkable
 class Negotiating(Protocol):
-    """A world some of whose addresses answer those otherwise who ask for RDF first."""
+    """A world with addresses that have another answer for requests that prefer RDF."""
 
     def form_of(self, url: str, *, rdf_first: bool) -> str:
-        """Return the name by which the world knows an answer: with ``#as-rdf`` if it is such."""
+        """Return the name of the answer, with ``#as-rdf`` if it is the RDF form."""
         ...
 
 
 @runtime_checkable
 class Aimed(Protocol):
-    """A made world for crawls that are after something else than pages; optional."""
+    """A generated world for crawls with targets other than pages; optional."""
 
-    #: as ``SEMCRAWL_TARGETS`` names it
+    #: a value of ``SEMCRAWL_TARGETS``
     targets: str
 
 
 def status_class(status: int) -> str:
-    """``success``, ``redirect``, ``refused`` (401, 403) or ``error``."""
+    """Return ``success``, ``redirect``, ``refused`` (401, 403) or ``error``."""
     if status == 200:
         return "success"
     if 300 <= status < 400:

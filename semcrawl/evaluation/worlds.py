@@ -1,4 +1,4 @@
-"""Worlds by their names: ``thesis``, ``topic``, a folder, a site list, a recorded crawl.
+"""Loads worlds by name: ``thesis``, ``topic``, a folder, a site list, a recorded crawl.
 
 A site list is JSON that names several folders, or archives of them, as worlds.
 """
@@ -30,26 +30,26 @@ from semcrawl.evaluation.topicweb import (
 from semcrawl.evaluation.world import World
 
 _SITE_LIST = "sites.json"
-#: what every harvest leaves in its folder
+#: file in the folder of every harvest
 _RECORDS = "crawl.db"
 
 
 @dataclass(frozen=True)
 class WorldSet:
-    """Worlds that are named together and averaged together."""
+    """Worlds with one name, whose figures are averaged."""
 
     name: str
     worlds: Sequence[World]
-    #: run as the thesis ran: without our departures, at most 500 links of a page
+    #: run as in the thesis: without our departures, and at most 500 links per page
     thesis: bool = False
-    #: strategies to run on them, unless the user says otherwise; empty = the usual ones
+    #: default strategies to run on them; empty = the usual ones
     strategies: tuple[str, ...] = ()
-    #: measures more than crawls, as plain data; calls its argument with the pages read so far
+    #: takes other measurements, as plain data; calls its argument with the pages read so far
     measure: Callable[[Callable[[int], None]], dict[str, Any]] | None = None
 
 
 def load_worlds(name: str, seed: int = 0) -> WorldSet:
-    """Make the worlds of a name.
+    """Return the worlds with a name.
 
     ``thesis`` (or ``thesis:deri`` for one domain) · ``topic`` · ``keywords`` · ``images`` · a site
     list (``sites.json``) or its folder · a folder, served as ``localhost`` or, given as
@@ -84,7 +84,7 @@ def load_worlds(name: str, seed: int = 0) -> WorldSet:
 
 
 def image_worlds(seed: int) -> WorldSet:
-    """The made web of ``evaluate images`` (I), once for each of three queries."""
+    """Return the generated web of ``evaluate images`` (I), once for each of three queries."""
     webs = image_webs(seed)
 
     def measure(report: Callable[[int], None]) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def image_worlds(seed: int) -> WorldSet:
     return WorldSet("images", webs, strategies=IMAGE_STRATEGIES, measure=measure)
 
 
-#: the made webs by their names
+#: name → generated web
 _MADE: Mapping[str, Callable[[int], WorldSet]] = {
     # of S, with the crawlers that are compared on it
     "topic": lambda seed: WorldSet("topic", [topic_web(seed)], strategies=TOPIC_STRATEGIES),
@@ -128,7 +128,7 @@ def _folder(folder: Path, address: str) -> FolderWorld:
 
 
 def load_sites(path: Path) -> list[FolderWorld]:
-    """Read a site list: JSON, one world per entry of ``sites``.
+    """Read a JSON site list with one world per entry of ``sites``.
 
     Keys: ``host``; ``root`` (folder) or ``archive`` (tar file, unpacked once per user); ``base``,
     ``start``, ``aliases`` (``"host/path/=folder/"``), ``types``, ``robots``. Paths are relative
@@ -193,7 +193,7 @@ def _load_site(entry: Mapping[str, Any], folder: Path) -> FolderWorld:
 
 
 def _unpack(archive: Path) -> Path:
-    """Unpack into the user's temporary folder, unless that was done before; return the folder."""
+    """Unpack an archive once into the user's temporary folder; return the folder."""
     stat = archive.stat()
     stem = archive.name.split(".tar")[0]
     top = Path(tempfile.gettempdir()) / f"semcrawl-sites-{getpass.getuser()}"
@@ -208,9 +208,9 @@ def _unpack(archive: Path) -> Path:
             try:
                 os.replace(part, target)
             except OSError:
-                if not target.is_dir():  # else another process was first
+                if not target.is_dir():  # otherwise another process was faster
                     raise
-            os.makedirs(part, exist_ok=True)  # removed by the context manager
+            os.makedirs(part, exist_ok=True)  # the context manager removes it
     inner = target / stem
     return inner if inner.is_dir() else target
 
