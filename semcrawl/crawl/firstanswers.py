@@ -1,4 +1,4 @@
-"""How long hosts that never answered are waited for, before they hold slots that others need."""
+"""Bounds the wait for servers that never answered, so that they do not hold others' slots."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import time
 from collections.abc import Callable
 from math import inf
 
-#: share of the concurrency that may wait in full for hosts that were silent once
+#: share of the concurrency that may wait the full time for servers that were silent once
 _PATIENT = 1 / 8
-#: weight of the latest first answer, or silence, and the share of the time that is left at least
+#: weight of the latest first answer or silence; least share of the limit that a server has
 _WEIGHT, _LEAST = 0.1, 0.2
 
 
 class FirstAnswers:
     """Bounds the time that a server has for its first answer.
 
-    A server that never answered has ``limit`` seconds (0: no bound), and down to a fifth of them
-    while most such servers keep silent. Asked again it has the full time of downloads, ``full``,
-    once, and a few such servers at a time: ten thousand silent hosts do not hold all slots, and
-    one that is slow alone is heard.
+    A server that never answered has ``limit`` seconds (0 = no bound), and as little as a fifth of
+    them while most such servers are silent. Its second request has the full time of downloads,
+    ``full``, but only a few such servers at a time. So ten thousand silent servers do not hold all
+    slots, and a server that is merely slow can answer.
     """
 
     def __init__(
@@ -32,15 +32,15 @@ class FirstAnswers:
         self._full = full or inf
         self._most = max(1, int(concurrency * _PATIENT))
         self._clock = clock
-        #: share of the servers that answered in time, of those that were asked lately
+        #: recent share of servers that gave their first answer in time
         self._answering = 1.0
-        #: servers that were silent, and whether they had the full time
+        #: servers that were silent, and whether they have had the full time
         self._silent: dict[str, bool] = {}
-        #: servers that are waited for in full, and until when
+        #: servers that have the full time now, and until when
         self._patient: dict[str, float] = {}
 
     def limit(self, server: str) -> float:
-        """Return the seconds for the answer of a server that never answered; 0: no bound."""
+        """Return the seconds for the answer of a server that never answered; 0 = no bound."""
         limit = self._limit * max(_LEAST, self._answering)
         if not limit or self._silent.get(server, True):
             return limit
@@ -59,7 +59,7 @@ class FirstAnswers:
         self._answering *= 1 - _WEIGHT
 
     def answered(self, server: str) -> None:
-        """Note an answer: the server is not asked about any more."""
+        """Note a server's first answer."""
         self._patient.pop(server, None)
         self._silent.pop(server, None)
         self._answering += _WEIGHT * (1 - self._answering)

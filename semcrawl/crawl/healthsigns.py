@@ -235,11 +235,11 @@ class GivenUp:
         }
 
 
-def told_of_rest(host: str, rest: Rest) -> str:
-    """Say what becomes of the links of a host that is down."""
+def rest_message(host: str, rest: Rest) -> str:
+    """Return the log line about a host that is down and its links."""
     what = WORDS[Sign(rest.why)]
     if rest.over:
-        return f"{host} {what} since {rest.down_for:.0f} s: its links are set aside"
+        return f"{host} {what} (for {rest.down_for:.0f} s now): its links are set aside"
     return f"{host} {what}: its links wait"
 
 
@@ -249,7 +249,7 @@ def given_up_lines(hosts: Sequence[GivenUp]) -> Iterator[str]:
     for host in first[:_SHOWN]:
         began = time.strftime("%H:%M:%S", time.localtime(host.since))
         links = amount(host.links, "link")
-        yield f"{host.host} {host.what} since {began}: {links} of it set aside."
+        yield f"{host.host} {host.what} (since {began}): {links} of it set aside."
     if others := first[_SHOWN:]:
         links = amount(sum(host.links for host in others), "link")
         yield f"{len(others):,} other hosts do not answer: {links} set aside."

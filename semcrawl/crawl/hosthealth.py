@@ -22,7 +22,7 @@ from semcrawl.crawl.healthsigns import (
     HealthOptions,
     Outage,
     Sign,
-    told_of_rest,
+    rest_message,
 )
 from semcrawl.crawl.intake import Intake
 from semcrawl.crawl.listgroups import check_link
@@ -288,7 +288,7 @@ class HostHealth:
         whether the host or its links are at fault. A probe that ``took`` long lengthens the rest.
         """
         options, host = self._options, self._intake.host_key(url)
-        # (one that gave nothing yet is asked once more, when its time is over)
+        # a slow host that has given nothing rests until its patience ends, for one last probe
         lost = 2 * took if host in self._known else max(2 * took, options.untried_patience)
         rest = await self._outages.falter(
             host,
@@ -305,7 +305,7 @@ class HostHealth:
         elif host in self._probes and rest.down_for > 0:
             await self._acquit_links(host, rest)
         if rest.good and (is_new or rest.over):
-            logger.warning(told_of_rest(host, rest))
+            logger.warning(rest_message(host, rest))
         if not rest.over:
             return []
         links = await self._outages.set_aside(host)

@@ -219,7 +219,7 @@ class SharedLearning:
                 raise
             # its fields have the right types, but the strategy cannot use their values
             reason = f"{type(error).__name__}: {error}"
-            logger.warning("an event of another worker cannot be learned from: %s", reason)
+            logger.warning("the strategy cannot use an event of another worker: %s", reason)
             return
         if not mine:
             self._mark_seen(r.link.url for r in outcome.new_links)

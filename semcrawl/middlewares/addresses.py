@@ -76,7 +76,7 @@ class PrivateAddressMiddleware:
         if host not in self._warned and len(self._warned) < _MOST_WARNED:
             self._warned.add(host)
             logger.warning(
-                "%s is not asked for: %s (SEMCRAWL_ALLOW_PRIVATE_ADDRESSES allows it)",
+                "%s is not requested: %s (SEMCRAWL_ALLOW_PRIVATE_ADDRESSES allows it)",
                 *(request.url, exception),
             )
 

@@ -191,7 +191,7 @@ class AddressGate:
         while wait := await pace.turn(*arguments, rests=is_link):
             if is_link:
                 self._session.requests -= 1
-                raise PutBack("others are asked at its address")
+                raise PutBack("its address is busy with other requests")
             await asyncio.sleep(wait)
         self._passed, self._address = True, address
 

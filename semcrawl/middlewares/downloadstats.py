@@ -11,7 +11,7 @@ from scrapy.utils.httpobj import urlparse_cached
 class DownloadStats(DownloaderStats):
     """Downloader middleware: counts requests, responses and bytes as Scrapy's own does.
 
-    Scrapy writes each request out to measure it. Here lengths are added up, with the same sums.
+    Scrapy serialises each request to measure it. This adds up lengths, with the same sums.
     """
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:
@@ -33,7 +33,7 @@ class DownloadStats(DownloaderStats):
 
 
 def request_size(request: Request) -> int:
-    """Return the length of what :func:`scrapy.utils.request.request_httprepr` writes."""
+    """Return the length of the result of :func:`scrapy.utils.request.request_httprepr`."""
     url = urlparse_cached(request)
     path = len(url.path) or 1
     for part in (url.params, url.query):
@@ -48,7 +48,7 @@ def request_size(request: Request) -> int:
 def response_size(response: Response) -> int:
     """Return the length of a response as Scrapy adds it up."""
     status = get_status_size(response.status)
-    # (it counts the line end of a name once, and none after the last)
+    # Scrapy counts one line end per header name, and none after the last
     headers = _size(response.headers) + len("\r\n") * (len(response.headers) - 1)
     return status + headers + len("\r\n\r\n") + len(response.body)
 
@@ -56,6 +56,6 @@ def response_size(response: Response) -> int:
 def _size(headers: Headers, ends: int = 0) -> int:
     """Return the length of header lines, with line ends of this length."""
     more = len(": ") + ends
-    # (the ``items`` of the class look each name up again)
+    # ``Headers.items`` would look each name up again
     lines = dict.items(headers)
     return sum(len(name) + len(value) + more for name, values in lines for value in values)

@@ -118,7 +118,7 @@ class HostHealthMiddleware:
 
     @staticmethod
     def _is_tried(request: Request, health: HostHealth) -> bool:
-        """Whether the host gave something, or at least answered where no link is asked for."""
+        """Whether a link's host gave something, or an errand's server answered before."""
         if (lease := lease_of(request)) is not None:
             return health.gave_something(lease.entry.host)
         return health.has_answered(request.url)
@@ -129,7 +129,7 @@ class HostHealthMiddleware:
         if not isinstance(exception, DownloadTimeoutError) or STARTED not in request.meta:
             return 0.0
         took: float = time.time() - request.meta[STARTED]
-        # (where the time for a first answer was short, so that others get their turn)
+        # a short time for the first answer counts as long, so that other hosts get their turn
         return max(took, LONG) if request.meta.get(FIRST_ANSWER) else took
 
     def _set_aside(self, links: list[WaitingLink]) -> None:

@@ -113,7 +113,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
             origin, partial(self._ask, session, origin), self._read, lease
         )
         if known is None:
-            raise PutBack("the host is asked for its robots.txt first")
+            raise PutBack("its robots.txt is requested first")
         answer, rules = known.answer, known.rules
         if not answer.available:
             raise RobotsUnavailable(f"robots.txt: HTTP status {answer.status}", answer.until)
@@ -175,7 +175,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
             return None
         except Exception as error:
             self._stats.inc_value(f"robotstxt/exception_count/{type(error)}")
-            raise RobotsUnreachable("robots.txt cannot be asked for") from error
+            raise RobotsUnreachable("robots.txt cannot be requested") from error
 
     def _answer(self, response: Response) -> RobotsAnswer:
         """Return the status and rules of a response, and when they expire."""

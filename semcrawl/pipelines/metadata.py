@@ -175,7 +175,7 @@ class MetadataPipeline:
                 if not is_passing or left <= 0:
                     if is_passing:
                         logger.warning(
-                            "the metadata database is still away: %d results could not be written",
+                            "the metadata database is still down: %d results could not be written",
                             len(items),
                         )
                     message = f"cannot write the crawl metadata: {one_line(error)}"

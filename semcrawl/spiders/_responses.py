@@ -122,7 +122,7 @@ class ResponseReader:
     def _guessed_wrong(self, attempt: Attempt, response: Response) -> FetchRecord:
         """Record that a guessed address does not exist; it is not tried again."""
         record = attempt.record(FetchOutcome.HTTP_ERROR, response)
-        record.errors = f"not there, as on most hosts: HTTP status {response.status}"
+        record.errors = f"the guessed address does not exist: HTTP status {response.status}"
         if not attempt.link_state.is_sitemap:
             self.session.learn(attempt.outcome(None, response), self.queue)
         return record
@@ -153,7 +153,7 @@ class ResponseReader:
             attempt.failed = outcome in kept or late
             self.session.learn(attempt.outcome(None), self.queue)
             return [record]
-        # (others of the hosts that were named beside one that is silent need not be tried first)
+        # report silence at once, so that hosts named beside the silent one lose their worth
         if attempt.failed or self.session.health.is_in_doubt(attempt.lease):
             self.session.learn(attempt.outcome(None), self.queue)
         return [record]

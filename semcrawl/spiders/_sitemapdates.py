@@ -117,7 +117,7 @@ class SitemapDates:
         if self._dates.disbelieve(host):
             self._count("liars")
             logger.info(
-                "The sitemaps of %s are not believed any more: %s changed without them",
+                "The dates in sitemaps of %s are ignored from now on: %s has changed without one",
                 *(host, attempt.url),
             )
             await self._save()

@@ -79,7 +79,7 @@ class EndpointReader:
             return ""
         step = Step.unpack(attempt.link_state.query)
         if step is None or self.options.allowed == "never":
-            return "no endpoints are asked (SEMCRAWL_ENDPOINTS)"
+            return "no endpoints are queried (SEMCRAWL_ENDPOINTS)"
         now = time.monotonic()
         took = now - self._began.setdefault(step.endpoint, now)
         if 0 < self.options.seconds < took:
@@ -172,7 +172,7 @@ class EndpointReader:
         detection = self.reader.detect(head, content_type(response), attempt.url)
         if step.ask is not Ask.DESCRIPTION and detection.kind is not Kind.RDF and head.strip():
             record = attempt.record(FetchOutcome.PARSE_ERROR, response)
-            record.errors = "its answer is no RDF"
+            record.errors = "its answer is not RDF"
             if not await self.refused(attempt, response, record):
                 self.session.learn(attempt.outcome(None, response), self.queue)
                 attempt.failed = True

@@ -186,7 +186,7 @@ class Leads:
         if shape not in self._logged and len(self._logged) < _MOST_LINES:
             self._logged.add(shape)
             self._logger.info(
-                "%s: %d pages of its catalogue were followed, and no more are "
+                "%s: %d pages of its catalogue were followed; further ones are not "
                 "(SEMCRAWL_MAX_CATALOGUE_PAGES)",
                 url,
                 self.options.most_pages,
@@ -279,7 +279,7 @@ class Leads:
     def note_same_page(self, attempt: Attempt, response: Response) -> FetchRecord:
         """Record that a request for RDF got the page again."""
         record = attempt.record(FetchOutcome.DUPLICATE, response)
-        record.errors = "it is there as a page only"
+        record.errors = "the address gives only a page"
         outcome = attempt.outcome(Kind.HTML, response, duplicate=True)
         self._session.learn(outcome, self._queue)
         return record

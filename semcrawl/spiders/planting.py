@@ -242,9 +242,9 @@ class SeedPlanter:
             else:
                 place = str(frontier_file(job_path(self._settings).resolve()))
             self._logger.warning(
-                "Nothing was asked for: an earlier run of this crawl (in %s) has had all of these "
-                "seeds. For a new crawl give another folder, -s JOBDIR=…; to ask again for what is "
-                "there, -s SEMCRAWL_REVISIT=1",
+                "No request was sent: an earlier run of this crawl (in %s) had all of these seeds. "
+                "For a new crawl name another folder, -s JOBDIR=…; to visit known documents again, "
+                "-s SEMCRAWL_REVISIT=1",
                 place,
             )
 

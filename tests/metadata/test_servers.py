@@ -160,7 +160,7 @@ async def test_a_server_that_stays_away_is_waited_for_as_long_as_its_patience(aw
     assert time.monotonic() - begin >= 3
     assert [message.partition(":")[0] for message in caplog.messages] == [
         "the metadata database is not usable",
-        "the metadata database is still away",
+        "the metadata database is still down",
     ]
     await away.close_spider()
 

@@ -62,7 +62,7 @@ def test_a_request_of_ones_own_that_is_refused_is_told_of_once(caplog: Any) -> N
         part.process_exception(Request("http://10.0.0.1/a", meta=meta), error)
     part.process_exception(Request("http://10.0.0.2/", meta={ATTEMPT: object()}), error)
     (line,) = caplog.messages
-    assert line.startswith("http://10.0.0.1/a is not asked for: 10.0.0.1 is a private address")
+    assert line.startswith("http://10.0.0.1/a is not requested: 10.0.0.1 is a private address")
 
 
 def test_public_ones_are_not() -> None:

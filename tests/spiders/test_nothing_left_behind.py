@@ -94,8 +94,9 @@ def test_parse_leaves_nothing(spider: str, project: Path) -> None:
 
 def test_a_second_run_says_why_it_does_nothing(project: Path) -> None:
     first = run(project, "scrapy", "crawl", "ours")
-    assert "Nothing was asked for" not in first.stderr
+    assert "No request was sent" not in first.stderr
     second = run(project, "scrapy", "crawl", "ours")
     assert second.returncode == 0
-    assert f"an earlier run of this crawl (in {project / 'frontier.db'})" in second.stderr
+    reason = f"an earlier run of this crawl (in {project / 'frontier.db'})"
+    assert f"No request was sent: {reason}" in second.stderr
     assert "JOBDIR" in second.stderr
