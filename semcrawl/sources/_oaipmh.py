@@ -24,7 +24,8 @@ _DEEPEST = 200
 
 def is_oaipmh(head: bytes) -> bool:
     """Whether a body begins like an answer of OAI-PMH."""
-    return b"<OAI-PMH" in head[:2048] or b":OAI-PMH" in head[:2048]
+    start = head[:2048]
+    return b"OAI-PMH" in start and (b"<OAI-PMH" in start or b":OAI-PMH" in start)
 
 
 def oaipmh_links(body: bytes, url: str, into: LinkCollector) -> DataList:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
@@ -253,6 +254,7 @@ class FolderSlashes:
         return url + "/" if sure else ""
 
 
+@lru_cache(maxsize=1024)
 def _bare(url: str) -> re.Match[str] | None:
     """Split an address that has no final slash, no extension and no query; ``None`` for others."""
     parts = _BARE.match(url)
