@@ -1,4 +1,4 @@
-"""A made web of pictures to try crawls for images, near texts and searches on (sources.md I)."""
+"""A generated web of pictures to test image crawls, near texts and searches (sources.md I)."""
 
 from semcrawl.evaluation.imageweb.imageplans import ImagePlan, ImageWebSize
 from semcrawl.evaluation.imageweb.madeimages import IMAGE_STRATEGIES, ImageWeb, image_webs

@@ -1,4 +1,4 @@
-"""Pictures of the made web, drawn by Pillow (an extra)."""
+"""Draws the pictures of the generated web with Pillow (an extra)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Colour = tuple[int, int, int]
 
 
 def draw(subject: Subject, seed: str, width: int, height: int) -> Image.Image:
-    """Draw a subject somewhere on a pale ground; no two seeds give the same picture."""
+    """Draw a subject somewhere on a pale background; each seed gives another picture."""
     random = Random(seed)
     image = _ground(random, width, height)
     mask = Image.new("L", (width, height), 0)
@@ -30,7 +30,7 @@ def draw(subject: Subject, seed: str, width: int, height: int) -> Image.Image:
 
 
 def logo(name: str, width: int = 180, height: int = 60) -> Image.Image:
-    """Draw a site's logo, or a banner: bars, and its name."""
+    """Draw a site's logo or a banner: bars and its name."""
     random = Random(f"logo {name}")
     image = Image.new("RGB", (width, height), _any_colour(random))
     pen = ImageDraw.Draw(image)
@@ -42,7 +42,7 @@ def logo(name: str, width: int = 180, height: int = 60) -> Image.Image:
 
 
 def near_copy(image: Image.Image, seed: str) -> Image.Image:
-    """Scale a picture and change its brightness a little, as sites do that take it over."""
+    """Scale a picture and change its brightness a little, as copying sites do."""
     random = Random(f"near {seed}")
     scale = random.uniform(0.85, 1.15)
     size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
@@ -50,7 +50,7 @@ def near_copy(image: Image.Image, seed: str) -> Image.Image:
 
 
 def encoded(image: Image.Image, extension: str) -> bytes:
-    """Return the bytes of a file: ``png`` or ``jpg``."""
+    """Return a ``png`` or ``jpg`` file."""
     file = BytesIO()
     if extension == "png":
         image.save(file, "PNG", compress_level=1)
@@ -64,7 +64,7 @@ def _any_colour(random: Random) -> _Colour:
 
 
 def _ground(random: Random, width: int, height: int) -> Image.Image:
-    """A pale ground that is lighter at one side, with some faint lines."""
+    """Draw a pale background that is lighter at one side, with some faint lines."""
     first, second = (tuple(random.randint(205, 252) for _ in range(3)) for _ in range(2))
     mask = Image.linear_gradient("L").rotate(random.choice((0, 90, 180))).resize((width, height))
     image = Image.composite(
@@ -78,7 +78,7 @@ def _ground(random: Random, width: int, height: int) -> Image.Image:
 
 
 def _surface(random: Random, look: str, width: int, height: int) -> Image.Image:
-    """A colour that is not quite the same each time, or a texture of any dark one."""
+    """Return a slightly varied colour, or a texture of a random dark colour."""
     if look in COLOURS:
         colour = tuple(min(255, max(0, part + random.randint(-18, 18))) for part in COLOURS[look])
         return Image.new("RGB", (width, height), colour)

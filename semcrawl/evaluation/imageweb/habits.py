@@ -1,4 +1,4 @@
-"""Habits of made sites: where the right text of a picture stands, and how links are spelled."""
+"""Habits of generated sites: where the right text of a picture is, and how links are spelled."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from semcrawl.evaluation.imageweb.subjects import (
     sentence,
 )
 
-#: share of a site's links that its habits touch
+#: share of a site's links that its habits change
 _TOUCHED = 0.6
-#: share of the links with an address that answers as well, but cannot be known to be the same
+#: share of links to an equivalent address that no normalisation can recognise
 _OTHER_ADDRESS = 0.04
 
 #: places of texts, by the names of :class:`semcrawl.images.outcomes.TextKind`
@@ -26,25 +26,25 @@ PLACES = (
 )  # fmt: skip
 #: of a hundred pictures, the text in the best place is missing, stands far away, or is of another
 _MISSING, _FAR, _WRONG = 0.05, 0.06, 0.06
-#: chance that another place has a right text too, or one about something else
+#: chance that another place also has a right text, or has one about something else
 _RIGHT_ELSEWHERE, _WRONG_ELSEWHERE = 0.12, 0.1
 #: how a site builds its pages
 LAYOUTS = ("figure", "card", "row", "item", "bare")
-#: how a site has its pictures loaded
+#: how a site loads its pictures
 LOADING = ("plain", "lazy", "srcset", "picture")
 
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """One site's."""
+    """The habits of one site."""
 
     #: place of the right text, one of :data:`PLACES`
     place: str
     layout: str
     loading: str
-    #: places other than the best that hold some text, with the chance that they do
+    #: other places that may hold a text, with the chance that they do
     others: Mapping[str, float]
-    #: whether addresses of pages say what these are about
+    #: whether the addresses of pages name their subjects
     telling_paths: bool
     #: whether its lists show small versions of the pictures
     thumbnails: bool
@@ -53,7 +53,7 @@ class Habit:
 
     @classmethod
     def made(cls, random: Random, place: str, spellings: tuple[str, ...]) -> Habit:
-        """Make up a site's habits around its best place."""
+        """Generate a site's habits around its best place."""
         layouts = {"caption": ("figure",), "heading": ("card",)}.get(place, LAYOUTS)
         return cls(
             place,
@@ -68,16 +68,16 @@ class Habit:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The texts of one picture in one place of the web."""
+    """The texts around one picture on one page."""
 
-    #: by the name of the place
+    #: name of the place → text
     near: Mapping[str, str]
-    #: the right text where it stands at the end of the page
+    #: the right text, if it is at the end of the page
     far: str = ""
 
 
 def texts_of(random: Random, habit: Habit, subject: Subject) -> Texts:
-    """Make up the texts around a picture."""
+    """Generate the texts around a picture."""
     near: dict[str, str] = {}
     for place in PLACES:
         if place != habit.place and (text := _elsewhere(random, habit, place, subject)):
@@ -94,7 +94,7 @@ def texts_of(random: Random, habit: Habit, subject: Subject) -> Texts:
 
 
 def _elsewhere(random: Random, habit: Habit, place: str, subject: Subject) -> str:
-    """Return the text of a place that is not the site's best one; empty if it has none."""
+    """Return the text of a place other than the site's best one; empty if it has none."""
     running = place in ("before", "after")
     if place in ("file-name", "page-title"):  # (all have these, and pages their own)
         return ""
@@ -108,7 +108,7 @@ def _elsewhere(random: Random, habit: Habit, place: str, subject: Subject) -> st
     return sentence(random) if running or random.random() < 0.2 else generic(random)
 
 
-#: name of a habit → what it makes of a page's host and path
+#: name of a habit → function that spells a page's host and path
 SPELLINGS: Mapping[str, Callable[[Random, str, str], str]] = {
     "index": lambda _, host, path: f"http://{host}{path}{'index.html' * path.endswith('/')}",
     "fragment": lambda random, host, path: (
@@ -134,6 +134,6 @@ def spelled(random: Random, habits: tuple[str, ...], host: str, path: str, here:
 
 
 def canonical(url: str) -> str:
-    """Return the address of the page that a normalised URL leads to."""
+    """Return the address of the page at a normalised URL."""
     parts = urlsplit(url)
     return urlunsplit(("http", parts.netloc.removeprefix("www."), parts.path or "/", "", ""))

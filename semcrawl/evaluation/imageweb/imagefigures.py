@@ -1,4 +1,4 @@
-"""Measures on the made web of pictures beside crawls: places, search, spellings of links.
+"""Measures places, search and spellings of links on the generated web of pictures.
 
 The web knows what its pictures show and where each site's right texts stand; nothing that is
 measured is told so.
@@ -28,7 +28,7 @@ from semcrawl.web.urls import Normalisation
 _PAGES, _LINKED = 20, 500
 #: queries, of which every third is misspelled; images of an answer that are looked at
 _QUERIES, _FIRST = 50, 10
-#: all of I's rules for addresses, the lossy ones too
+#: all of I's rules for addresses, including the lossy ones
 _ALL_RULES = Normalisation(https_to_http=True, drop_www=True, drop_query=True)
 
 
@@ -50,7 +50,7 @@ def image_figures(web: ImageWeb, report: Callable[[int], None] = lambda n: None)
 
 
 def _precision(web: ImageWeb, pages: list[str]) -> dict[str, dict[str, Any]]:
-    """Of the first texts of each kind of place, how many name what their picture shows."""
+    """Return how many of the first texts of each kind of place name what their picture shows."""
     right, told = Counter[str](), Counter[str]()
     for url in pages:
         for image in image_places(web.body(url), url, "text/html").shown:
@@ -71,7 +71,7 @@ def _names(text: str, subject: Subject) -> bool:
 
 
 def _best_places(web: ImageWeb, found: dict[str, str]) -> dict[str, Any]:
-    """Which kind of place was learned to be the best of each site, and which one is."""
+    """Return the learned and the true best kind of place of each site."""
     learned = {name: place.partition(":")[0] for name, place in found.items()}
     sites = {site.host: (site.habit.place, learned.get(site.host, "")) for site in web.plan.sites}
     right = sum(is_so == found for is_so, found in sites.values())
@@ -85,7 +85,7 @@ def _pictures(web: ImageWeb, folder: Path) -> dict[int, Subject]:
 
 
 def queries(web: ImageWeb, pictures: dict[int, Subject]) -> list[tuple[str, Subject]]:
-    """Make queries for subjects of which there are ten pictures or more; some are misspelled."""
+    """Return queries, some misspelled, for subjects with at least ten pictures."""
     random, counts = Random(f"searches {web.plan.seed}"), Counter(pictures.values())
     common = [subject for subject in SUBJECTS if counts[subject] >= _FIRST]
     chosen = [random.choice(common) for _ in range(_QUERIES)] if common else []
@@ -98,7 +98,7 @@ def queries(web: ImageWeb, pictures: dict[int, Subject]) -> list[tuple[str, Subj
 
 
 def _search(web: ImageWeb, folder: Path, pictures: dict[int, Subject]) -> dict[str, Any]:
-    """Precision at 10 over all queries, and over those that are misspelled."""
+    """Return precision at 10 over all queries, and over the misspelled ones."""
     from semcrawl.imagesearch.search import ImageSearch
 
     shares: list[float] = []
@@ -120,7 +120,7 @@ def _search(web: ImageWeb, folder: Path, pictures: dict[int, Subject]) -> dict[s
 
 
 def _spellings(web: ImageWeb) -> dict[str, int]:
-    """How many links pages have as written, and how many after normalisation."""
+    """Return the number of distinct links as written, and after normalisation."""
     numbers = Random(f"links {web.plan.seed}").sample(
         range(len(web.plan.pages)), min(_LINKED, len(web.plan.pages))
     )

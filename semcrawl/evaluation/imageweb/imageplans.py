@@ -1,4 +1,4 @@
-"""Plan of the made web of pictures: sites with galleries, who shows what, who links to whom.
+"""Plans the generated web of pictures: sites with galleries, their pictures and links.
 
 Each site is rich in a few subjects and poor in the others, and so are its galleries and pages
 (S's site clusters and linkage locality). Some sites are hubs with lists of others. Pictures are
@@ -15,7 +15,7 @@ from semcrawl.evaluation.imageweb.subjects import SUBJECTS, Subject
 
 #: chances of what a picture on a page is about: its page's subject, one of its site's; else any
 _OF_PAGE, _OF_SITE = 0.7, 0.2
-#: chance that a page's subject is one of its site's
+#: chance that a page's subject is one of its site's subjects
 _IN_THEME = 0.85
 #: chances that a picture was shown before on its site, is a copy of another site's, or nearly one
 _AGAIN, _COPY, _NEAR_COPY = 0.07, 0.04, 0.04
@@ -33,10 +33,10 @@ _KINDS = "prints gallery archive museum studio shop works pictures house collect
 
 @dataclass(frozen=True)
 class ImageWebSize:
-    """How large a made web of pictures is."""
+    """The size of a generated web of pictures."""
 
     sites: int = 30
-    #: pages with pictures of a site on average
+    #: mean number of pages with pictures per site
     pages: int = 28
     #: sites with lists of other sites
     hubs: int = 4
@@ -44,7 +44,7 @@ class ImageWebSize:
 
 @dataclass(slots=True)
 class Picture:
-    """A file with a picture."""
+    """A picture file."""
 
     number: int
     site: int
@@ -52,9 +52,9 @@ class Picture:
     subject: Subject
     width: int
     height: int
-    #: the picture that it is a copy of; itself, if it is none
+    #: the picture that it copies, or its own number
     original: int
-    #: a copy that is not the same to the byte
+    #: whether it is a copy with other bytes
     nearly: bool = False
 
     @property
@@ -71,7 +71,7 @@ class ImagePage:
     site: int
     path: str
     title: str
-    #: the subject that most of its pictures are about, if it has any
+    #: the subject of most of its pictures, if any
     subject: Subject | None
     #: pictures with the texts around them
     shown: list[tuple[int, Texts]] = field(default_factory=list)
@@ -82,11 +82,11 @@ class ImagePage:
 
 @dataclass(slots=True)
 class Site:
-    """A site, which is a domain."""
+    """A site, with a domain of its own."""
 
     host: str
     habit: Habit
-    #: what it is rich in, the first one most
+    #: subjects it is rich in, the richest first
     themes: list[Subject]
     home: int = -1
     #: pages with pictures
@@ -94,7 +94,7 @@ class Site:
 
 
 class ImagePlan:
-    """All sites, pages and pictures; the same for the same seed and size."""
+    """All sites, pages and pictures; equal seeds and sizes give equal plans."""
 
     def __init__(self, seed: int = 0, size: ImageWebSize | None = None) -> None:
         self.seed = seed
@@ -129,7 +129,7 @@ class ImagePlan:
         self.sites.append(site)
         site.home = self._page(number, "/", f"{name} {kind}".title(), None)
         pages = max(8, round(random.lognormvariate(0, 0.35) * self.size.pages))
-        if place == "page-title":  # (one picture on each)
+        if place == "page-title":  # one picture per page
             pages *= 3
         weights = [0.45, 0.25, 0.15, 0.1, 0.05]
         for _ in range(pages):
@@ -166,7 +166,7 @@ class ImagePlan:
         self._about.setdefault(subject, []).append(number)
 
     def _picture(self, site: int, subject: Subject, texts: Texts) -> int:
-        """Return a picture of a subject: a new one, or one that was shown before."""
+        """Return a picture of a subject: a new one, or one shown before."""
         random, number, chance = self._random, len(self.pictures), self._random.random()
         known = self._drawn.setdefault((site, subject), [])
         everywhere = self._of_subject.setdefault(subject, [])
@@ -191,7 +191,7 @@ class ImagePlan:
     # -- links
 
     def _link(self, number: int) -> None:
-        """Make a site's galleries, and link its pages."""
+        """Add a site's galleries, and link its pages."""
         random, site = self._random, self.sites[number]
         home = self.pages[site.home]
         galleries: dict[Subject, list[int]] = {}
@@ -267,7 +267,7 @@ class ImagePlan:
 
 
 def _file_name(random: Random, number: int, says: str) -> str:
-    """Name a file: by what it shows, as a camera does, or by a hash."""
+    """Name a file by what it shows, as a camera does, or by a hash."""
     if says:
         words = "".join(letter if letter.isalnum() else " " for letter in says.lower()).split()
         return random.choice("-_").join([*words, str(number)])

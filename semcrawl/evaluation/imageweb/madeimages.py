@@ -1,4 +1,4 @@
-"""The made web of pictures as a world: pages are rendered, and pictures drawn, when asked for.
+"""The generated web of pictures as a world; pages and pictures are made on request.
 
 The study on it crawls it three times, each time after the pictures of one subject.
 """
@@ -24,18 +24,18 @@ _BLANK = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEA
 
 #: I has the second and third
 IMAGE_STRATEGIES = ("breadth-first", "weighted-pagerank", "domain-score", "learned")
-#: crawls, and the requests of each
+#: number of crawls, and requests of each
 _CRAWLS, _REQUESTS = 3, 600
 
 _TYPES = {"png": "image/png", "jpg": "image/jpeg"}
-#: width of a picture's small version in pixels
+#: width of a small version in pixels
 _SMALL_WIDTH = 48
 
 
 class ImageWeb:
-    """The sites of an :class:`ImagePlan`, for a crawl that is after the pictures of a subject."""
+    """The sites of an :class:`ImagePlan`, for a crawl for the pictures of a subject."""
 
-    #: what a crawl of it is after
+    #: targets of its crawls
     targets = "images"
 
     def __init__(self, plan: ImagePlan, subject: Subject, requests: int) -> None:
@@ -59,13 +59,13 @@ class ImageWeb:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """Two per site: each answers with ``www.`` as well."""
+        """Two hosts per site: with and without ``www.``."""
         names = [site.host for site in self.plan.sites]
         return frozenset((*names, *(f"www.{name}" for name in names)))
 
     @property
     def starts(self) -> tuple[str, ...]:
-        """The homes of the hubs."""
+        """The home pages of the hubs."""
         return tuple(self.url_of(site.home) for site in self.plan.sites[: self.plan.size.hubs])
 
     def url_of(self, page: int) -> str:
@@ -75,7 +75,7 @@ class ImageWeb:
         )
 
     def topical(self, document: str) -> bool:
-        """Whether a document is a picture of the subject: the truth, which no crawl knows."""
+        """Whether a document is a picture of the subject. Crawls do not know this truth."""
         return document in self._wanted
 
     def picture_at(self, url: str) -> Picture | None:
@@ -83,7 +83,7 @@ class ImageWeb:
         return self._pictures.get(canonical(url))
 
     def robots(self, host: str) -> str:
-        """There is none."""
+        """Return an empty robots.txt."""
         return ""
 
     def fetch(self, url: str) -> Answer:
@@ -132,7 +132,7 @@ class ImageWeb:
         return render(self.plan, page).encode()
 
     def _small(self, url: str) -> Picture | None:
-        """Return the picture that an address has the small version of."""
+        """Return the picture whose small version is at an address."""
         host, found, path = url.partition(f"{SMALL}/media/")
         return self._pictures.get(f"{host}/media/{path}") if found else None
 
@@ -182,7 +182,7 @@ def _link(random: Random, plan: ImagePlan, page: ImagePage, to: int, inside: str
 
 
 def _listed(random: Random, plan: ImagePlan, page: ImagePage, to: int, anchor: str) -> str:
-    """A link to a page with pictures, with a small one of them if the site does that."""
+    """Return a link to a page with pictures, with a small version if the site has them."""
     small = ""
     if plan.sites[page.site].habit.thumbnails and plan.pages[to].shown:
         picture = plan.pictures[plan.pages[to].shown[0][0]]
@@ -194,7 +194,7 @@ def _listed(random: Random, plan: ImagePlan, page: ImagePage, to: int, anchor: s
 def _shown(
     random: Random, plan: ImagePlan, habit: Habit, page: ImagePage, picture: Picture, texts: Texts
 ) -> str:
-    """A picture with the texts around it, as the site lays pages out."""
+    """Return a picture with its texts, in the layout of the site."""
     near = {place: escape(text) for place, text in texts.near.items()}
     host = plan.sites[picture.site].host
     source = picture.path if picture.site == page.site else f"http://{host}{picture.path}"

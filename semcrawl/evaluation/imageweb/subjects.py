@@ -1,4 +1,4 @@
-"""Subjects of made pictures, and what people write about them, misspellings included."""
+"""Subjects of generated pictures, and texts about them, including misspellings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _GROUNDS = "linen|a pale wall|paper|a wooden board|slate|a tiled floor|canvas|gl
 _LIGHTS = "the morning|dim light|full sun|the rain|the studio|the north room|winter".split("|")
 _SIZES = "small large narrow wide tilted faded bold plain".split()
 _MAKERS = "M. Arden|Okoye|the younger Brandt|L. Sato|an unknown hand|Ferreira".split("|")
-#: texts that stand near any picture
+#: texts near any picture
 _GENERIC = (
     "image", "photo", "picture {number}", "click to enlarge", "untitled", "view {number}",
     "no description", "plate {number}", "from the collection",
@@ -50,19 +50,19 @@ _WHEN = "every spring|since the fire|by appointment|as before|this year|on most 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The subject of a picture: a shape, and how it looks."""
+    """The subject of a picture: a shape and its look."""
 
     look: str
     shape: str
 
     @property
     def name(self) -> str:
-        """Two words."""
+        """The subject in two words."""
         return f"{self.look} {self.shape}"
 
     @property
     def plural(self) -> str:
-        """Several of it."""
+        """The plural."""
         return f"{self.name}es" if self.name.endswith("s") else f"{self.name}s"
 
 
@@ -70,7 +70,7 @@ SUBJECTS: Sequence[Subject] = tuple(Subject(look, shape) for look in LOOKS for s
 
 
 def caption(random: Random, subject: Subject) -> str:
-    """Write something right about a picture; some say it in other words, and some misspell it."""
+    """Write a right text about a picture, sometimes in other words or misspelled."""
     frames = _OTHERWISE if random.random() < 0.06 else _FRAMES
     name = subject.name
     if random.random() < 0.04:
@@ -92,7 +92,7 @@ def caption(random: Random, subject: Subject) -> str:
 
 
 def generic(random: Random) -> str:
-    """Write something that says nothing about a picture."""
+    """Write a text that says nothing about a picture."""
     return random.choice(_GENERIC).format(number=random.randint(1, 40))
 
 
@@ -103,7 +103,7 @@ def sentence(random: Random) -> str:
 
 
 def misspelled(random: Random, text: str) -> str:
-    """Swap, drop or double a letter inside one of the words."""
+    """Swap, drop or double a letter in one of the words."""
     words = text.split()
     place = random.randrange(len(words))
     word = words[place]

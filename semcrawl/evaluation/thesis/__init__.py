@@ -1,4 +1,4 @@
-"""The four domains of the thesis, made again from the figures that it reports (sources.md T.7).
+"""The four domains of the thesis, rebuilt from the figures it reports (sources.md T.7).
 
 Each module builds one site: how many URLs of which class and status, at which depth, of which
 shape, and which cues their links carry. What crawlers find there is nowhere said. The figures
@@ -12,7 +12,7 @@ from semcrawl.evaluation.thesis import dbtune, deri, openlylocal, rossetti
 
 
 def thesis_worlds(seed: int = 0) -> list[BuiltWorld]:
-    """The four domains, in the thesis's order; another seed gives other names and places."""
+    """Return the four domains in the thesis's order; the seed changes names and positions."""
     return [
         dbtune.build(seed),
         openlylocal.build(seed),

@@ -1,4 +1,4 @@
-"""Domain 1: music data behind redirects; RDF without file extension, few pages, many dead ends.
+"""Domain 1: music data behind redirects, RDF without file extension, few pages, many dead ends.
 
 Of 7,230 URLs 1,063 answer with a document. The names of things redirect to other hosts.
 """
@@ -12,13 +12,13 @@ HOST = "dbtune.example"
 _DATASETS = ("jamendo", "magnatune", "peel", "playcount", "classical", "henry", "brainz", "lastfm")
 #: RDF documents linked from the datasets' own pages, by dataset.
 _FRONT_RDF = (2, 2, 2, 1, 2, 1, 2, 1)
-#: Pages of things in the directories: with RDF, without, and those that answer no document.
+#: Pages of things in the directories: with RDF, without RDF, and without a document.
 _WITH_RDF, _WITHOUT, _NO_PAGE = 89, 9, 180
-#: How the RDF of those pages is linked: by type (some with extension), by the text beside it.
+#: Links to the RDF of those pages: by type (some with extension), by the text beside them.
 _BY_TEXT, _TEXT_AND_PATH, _WITH_EXTENSION = 14, 4, 10
-#: Links that look like RDF and are pages: by the text beside them, by a word of the path.
+#: Links to pages that look like RDF: by the text beside them, by a word of the path.
 _WRONG_BY_TEXT, _WRONG_BY_PATH = 63, 5
-#: Links of type RDF that answer no document: redirects elsewhere and errors.
+#: Links of type RDF without a document: redirects to other hosts, and errors.
 _RDF_MOVED, _RDF_FAILS = 150, 68
 #: Lists of the site: audio files, and names of things in each dataset.
 _PLAYLISTS_THERE, _PLAYLIST_PAGES, _PLAYLISTS_GONE = 5, 1, 4
@@ -60,7 +60,7 @@ def build(seed: int = 0) -> BuiltWorld:
 def _things(
     site: SiteBuilder, directories: list[Document]
 ) -> tuple[list[Document], list[Document]]:
-    """Fill the directories; return the pages with and those without RDF."""
+    """Fill the directories; return the pages with RDF and those without."""
     kinds = site.shuffled({"rdf": _WITH_RDF, "plain": _WITHOUT, "gone": _NO_PAGE})
     found: dict[str, list[Document]] = {"rdf": [], "plain": []}
     for number, kind in enumerate(kinds):
@@ -77,7 +77,7 @@ def _things(
 
 
 def _label(site: SiteBuilder, pages: list[Document], front: int) -> None:
-    """Give the pages their RDF, each cue as often as the rules' figure says, and dead links.
+    """Give the pages RDF and dead links, each cue as often as the rules' figure shows.
 
     The thesis's crawler found 89 documents; pages beyond that number share those of others.
     """
@@ -111,7 +111,7 @@ def _label(site: SiteBuilder, pages: list[Document], front: int) -> None:
 
 
 def _mislead(site: SiteBuilder, help_pages: list[Document], without: list[Document]) -> None:
-    """Add links that look like RDF and are pages, and playlists of unknown extension."""
+    """Add links to pages that look like RDF, and playlists with an unknown extension."""
     for number in range(_WRONG_BY_TEXT):
         page = (*without, *help_pages)[number % (len(without) + len(help_pages))]
         target = site.page(f"/help/chapter/{number}{'.rdf' if number < 2 else ''}")
@@ -130,7 +130,7 @@ def _mislead(site: SiteBuilder, help_pages: list[Document], without: list[Docume
 
 
 def _fill(site: SiteBuilder, browse: list[Document], help_pages: list[Document]) -> None:
-    """List names of things, nearly all redirects, until each status has its number."""
+    """List names of things, nearly all redirects, until each status has its count."""
     rdf_left = _RDF - _WITH_RDF
     missing = site.missing(_STATUS)
     missing["success"] -= rdf_left

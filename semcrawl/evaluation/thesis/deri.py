@@ -1,4 +1,4 @@
-"""Domain 3, the trap: a research institute full of XML, where RDF looks like any other XML.
+"""Domain 3, the trap: a research institute full of XML, with RDF that looks like other XML.
 
 RDF carries the extension ``.xml`` and the content type ``application/xml``; 2,978 documents look
 like XML and 326 are RDF. The word "foaf" in the path tells them apart.
@@ -16,7 +16,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _PEOPLE, _NO_PAGE, _NO_RECORD = 182, 3, 2
 #: Records behind links that look like RDF: RDF, other XML, gone.
 _RIGHT, _WRONG, _GONE = 324, 106, 7
-#: Of the wrong ones, those whose link does not say "application/rdf+xml".
+#: Of the wrong ones, those whose link does not have the type "application/rdf+xml".
 _WRONG_UNNAMED = 3
 _XML_LIKE = 2978
 #: Links to .xml files beside them: XML, pages, gone.
@@ -36,7 +36,7 @@ def build(seed: int = 0) -> BuiltWorld:
     reports = [site.page(f"/reports/{n}", f"Report {n}") for n in range(1, 8)]
     for page in (index, *reports[:2], *shelves, *reports[2:], featured):
         site.link(home, page)
-    # two RDF documents with the right content type and no cue at all
+    # two RDF documents with the right content type and without any cue
     for page, path in ((reports[0], "/library/export"), (reports[1], "/projects/summary")):
         site.link(page, site.rdf(path, RDF_XML))
 
@@ -63,7 +63,7 @@ def build(seed: int = 0) -> BuiltWorld:
 
 
 def _records(site: SiteBuilder, people: list[Document]) -> None:
-    """Give every person a record in RDF, some more, and put the wrong ones among them."""
+    """Give every person one or more RDF records, with the wrong ones among them."""
     named = {"right": _RIGHT - len(people), "wrong": _WRONG - _WRONG_UNNAMED}
     kinds = site.shuffled({**named, "unnamed": _WRONG_UNNAMED, "gone": _GONE})
     todo = [(page, "right") for page in people]
@@ -81,7 +81,7 @@ def _records(site: SiteBuilder, people: list[Document]) -> None:
 
 
 def _files(site: SiteBuilder, reports: list[Document]) -> None:
-    """Link files of unknown extension."""
+    """Link files with an unknown extension."""
     kinds = site.shuffled({"xml": _FILES_XML, "page": _FILES_PAGE, "gone": _FILES_GONE})
     for number, kind in enumerate(kinds):
         path = f"/files/source-{number}.xml"
@@ -93,7 +93,7 @@ def _files(site: SiteBuilder, reports: list[Document]) -> None:
 
 
 def _fill(site: SiteBuilder, shelves: list[Document], reports: list[Document]) -> None:
-    """List the other XML documents, pages, redirects and errors, until the counts are met."""
+    """List other XML documents, pages, redirects and errors until the counts are reached."""
     looks_xml = sum(1 for d in site.documents.values() if d.content_type == XML) + 2
     missing = site.missing(_STATUS)
     xml = _XML_LIKE - looks_xml

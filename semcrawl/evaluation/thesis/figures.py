@@ -1,4 +1,4 @@
-"""The thesis's figures (sources.md T.7), to be shown beside ours.
+"""The thesis's figures (sources.md T.7), which reports show beside ours.
 
 No code uses it to make a world or to steer a crawl.
 """
@@ -24,7 +24,7 @@ STATUS: Mapping[str, tuple[int, int, int, int]] = {
     "rossettiarchive": (5876, 32, 5, 144),
 }
 
-#: Domain 4 by depth: URLs of the merged graph, RDF documents of it.
+#: Domain 4 by depth: URLs and RDF documents of the merged graph.
 DEPTHS: Mapping[int, tuple[int, int]] = {
     0: (1, 0), 1: (20, 0), 2: (133, 0), 3: (2043, 35), 4: (2665, 1191), 5: (605, 1), 6: (508, 0),
     7: (47, 0), 8: (28, 0), 9: (3, 0),
@@ -43,7 +43,7 @@ PRECISION: Mapping[str, float] = {"R": 83.08, "HR": 86.29, "N": 86.34}
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule's figures, %."""
+    """A rule's figures in %."""
 
     support: float
     confidence: float

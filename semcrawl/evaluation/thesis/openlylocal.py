@@ -1,4 +1,4 @@
-"""Domain 2: local councils and their members; many, not all, have RDF twins, fully labelled.
+"""Domain 2: local councils and their members, many with fully labelled RDF twins.
 
 Every RDF document has the extension ``.rdf`` and a ``link`` element with type and title
 ``application/rdf+xml``. The lists of the site have 500 links each.
@@ -11,10 +11,10 @@ from semcrawl.evaluation.built import RDF_XML, BuiltWorld, Document, SiteBuilder
 HOST = "openlylocal.example"
 
 _COUNCILS, _WITH_MEMBERS, _MEMBERS_EACH = 434, 56, 37
-#: Chance that a member has RDF; councils listed first always have it, others rarely.
+#: Chance that a member has RDF: always in the councils listed first, rarely in others.
 _MEMBER_RDF = 693 / 1225
 _FIRST_COUNCILS, _OTHER_COUNCIL_RDF = 33, 0.06
-#: Data files of unknown extension per page, and their chances to be there and to be a page.
+#: Data files with an unknown extension per page; their chances to exist, and to be a page.
 _DATA_OF_MEMBER, _DATA_THERE, _DATA_IS_PAGE = 794 / 1225, 650 / 860, 3 / 650
 _RDF = 1256
 _STATUS = {"success": 6840, "redirect": 197, "refused": 11, "error": 700}
@@ -26,7 +26,7 @@ def build(seed: int = 0) -> BuiltWorld:
     home = site.page("/", "Openly local")
     index = site.page("/councils", "Councils")
     site.link(home, index)
-    # a member in the news: the first page with a twin that a crawler meets
+    # a member in the news: the first page with a twin that a crawler finds
     featured = site.page("/members/1", "Member 1")
     _data(site, featured, "xml")
     site.alternate(featured, site.rdf("/members/1.rdf"), title=RDF_XML)
@@ -54,7 +54,7 @@ def build(seed: int = 0) -> BuiltWorld:
             for _ in range(_MEMBERS_EACH):
                 twins += _member(site, council, next(members), twins < _RDF)
     while twins < _RDF:
-        # the rest belongs to members of the last council
+        # the remaining ones belong to members of the last council
         twins += _member(site, council, next(members), True, sure=True)
     _fill(site, lists, plain)
     return site.build("openlylocal")
@@ -68,7 +68,7 @@ _INFORMATION = (
 def _member(
     site: SiteBuilder, council: Document, number: int, may_have_rdf: bool, sure: bool = False
 ) -> bool:
-    """Add a member's page; whether it has RDF."""
+    """Add a member's page; return whether it has RDF."""
     page = site.page(f"/members/{number}", f"Member {number}")
     site.link(council, page)
     chance = site.random.random()
@@ -93,7 +93,7 @@ def _data(site: SiteBuilder, page: Document, extension: str) -> None:
 
 
 def _fill(site: SiteBuilder, lists: list[Document], plain: list[Document]) -> None:
-    """Add pages without RDF, redirects and errors, until each status has its number."""
+    """Add pages without RDF, redirects and errors until each status has its count."""
     marks = site.shuffled(site.missing(_STATUS))
     listed, rest = marks[: 500 * len(lists)], marks[500 * len(lists) :]
     pages: list[Document] = []

@@ -1,4 +1,4 @@
-"""Domain 4: an archive of an artist whose works each have their RDF twin.
+"""Domain 4: an artist's archive, where each work has an RDF twin.
 
 Depths of URLs and RDF documents as in the thesis's depth table: 0: 1/0, 1: 20/0, 2: 133/0,
 3: 2043/35, 4: 2665/1191, 5: 605/1, 6: 508/0, 7: 47/0, 8: 28/0, 9: 3/0.
@@ -12,7 +12,7 @@ HOST = "rossettiarchive.example"
 
 #: Depth 2: pages of recent additions and lists of works by year.
 _RECENT, _YEARS = 4, 8
-#: Depth 3: works in those lists, and their share that fails or has no RDF.
+#: Depth 3: works in those lists, and the share of them that fails or has no RDF.
 _WORKS, _NO_PAGE, _NO_RDF, _RDF_FAILS = 1010, 3, 11, 7
 #: Depth 2: people with a profile in RDF, which has no file extension.
 _PEOPLE = 31
@@ -63,7 +63,7 @@ def _work(site: SiteBuilder, listed_on: Document, number: int) -> Document:
 
 
 def _topics(site: SiteBuilder, sections: list[Document]) -> list[Document]:
-    """Spread the other pages of depth 2 over the sections, five to each."""
+    """Spread the other pages of depth 2 over the sections, five per section."""
     topics = []
     for section in sections:
         for number in range(5):
@@ -97,7 +97,7 @@ def _list_works(site: SiteBuilder, years: list[Document]) -> int:
 
 
 def _collections(site: SiteBuilder, topics: list[Document], count: int) -> list[Document]:
-    """Put collections with RDF twins into the last topics; return pages of depth 3."""
+    """Add collections with RDF twins to the last topics; return pages of depth 3."""
     pages = []
     for number in range(count):
         page = site.page(f"/collection/{number}")
@@ -108,7 +108,7 @@ def _collections(site: SiteBuilder, topics: list[Document], count: int) -> list[
 
 
 def _fill(site: SiteBuilder, topics: list[Document], collections: list[Document]) -> None:
-    """Add pages without RDF until every depth has its number of URLs."""
+    """Add pages without RDF until every depth has its count of URLs."""
     works = _WORKS
     rdf_at_3 = _RECENT + _PEOPLE
     have = {3: rdf_at_3 + works + len(collections), 4: _RDF_AT_4 + _RDF_FAILS}

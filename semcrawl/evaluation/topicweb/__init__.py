@@ -1,4 +1,4 @@
-"""Made webs to try topical crawlers on, after S and K (sources.md)."""
+"""Generated webs to test topical crawlers, after S and K (sources.md)."""
 
 from semcrawl.evaluation.topicweb.madeweb import (
     KEYWORD_STRATEGIES,

@@ -1,4 +1,4 @@
-"""Words of a made language, and texts about its subjects.
+"""Generates words of an invented language, and texts about its subjects.
 
 Frequencies follow Zipf's law. Subjects share some of their words, texts about one quote others,
 and most of a text is about nothing: as in real pages, a word says little and many say more.
@@ -14,7 +14,7 @@ from random import Random
 _ONSETS = "b bl br c ch cl d dr f fl g gr h j k l m n p pl pr qu r s sc sh st t tr v w".split()
 _VOWELS = "a e i o u ai ea ou ie".split()
 _CODAS = ["", "", "", "n", "r", "l", "s", "t", "m", "nd", "rt", "st", "x"]
-#: the commonest words of all texts, which are real ones
+#: the commonest words of all texts are real ones
 _FUNCTION = (
     "the of and to in a is that for it as was with be by on not he i this are or his from at which "
     "but have an had they you were their one all we can her has there been if more when will would"
@@ -26,21 +26,21 @@ class Words:
     """Words with frequencies."""
 
     words: Sequence[str]
-    #: running sums of the frequencies
+    #: cumulative frequencies
     sums: Sequence[float]
 
     @classmethod
     def zipf(cls, words: Sequence[str], offset: float = 2.7) -> Words:
-        """Frequencies by rank after Zipf and Mandelbrot: 1 / (rank + offset)."""
+        """Give words frequencies by rank after Zipf and Mandelbrot: 1 / (rank + offset)."""
         return cls(words, list(accumulate(1 / (n + offset) for n in range(len(words)))))
 
     def some(self, random: Random, count: int) -> list[str]:
-        """Draw words."""
+        """Draw random words."""
         return random.choices(self.words, cum_weights=self.sums, k=count)
 
 
 class Language:
-    """General words, and those of each subject."""
+    """General words, and the words of each subject."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Language:
         self.subjects = []
         for number, mine in enumerate(own):
             first = first_words[number] if number < len(first_words) else ()
-            # every so many of its words another subject has as well, and uses as often
+            # at regular ranks a word is shared with another subject, at the same frequency
             mixed = [
                 word if random.random() >= shared else own[random.randrange(subjects)][rank]
                 for rank, word in enumerate(mine)
@@ -93,7 +93,7 @@ class Language:
         return words
 
     def title(self, random: Random, subject: int | None) -> list[str]:
-        """Draw a title; one in eight does not say what its page is about."""
+        """Draw a title; one in eight does not name the page's subject."""
         if subject is None or random.random() < 0.12:
             return self._general.some(random, random.randint(1, 3))
         return [
@@ -102,13 +102,13 @@ class Language:
         ]
 
     def noise(self, random: Random) -> list[str]:
-        """Draw words that have nothing to do with what they lead to."""
+        """Draw words unrelated to the link's target."""
         words = self._general if random.random() < 0.7 else random.choice(self.subjects)
         return words.some(random, random.randint(1, 3))
 
 
 def _word(random: Random) -> str:
-    """Put a word of two or three syllables together."""
+    """Generate a word of two or three syllables."""
     return "".join(
         random.choice(_ONSETS) + random.choice(_VOWELS) + random.choice(_CODAS)
         for _ in range(random.choice((2, 2, 3)))

@@ -1,4 +1,4 @@
-"""A made web as a world: pages are rendered when they are asked for.
+"""A generated web as a world; pages are rendered on request.
 
 Two studies use such webs: S's topical crawl and K's six queries.
 """
@@ -35,7 +35,7 @@ TOPIC_STRATEGIES = (
 )
 #: K's traditional crawler, and its focused one
 KEYWORD_STRATEGIES = ("breadth-first", "keyword-focused")
-#: S gives its figures at 500, 1000, … 4000 pages
+#: S reports its figures at 500, 1000, … 4000 pages
 _TOPIC_REQUESTS = 4000
 #: sample texts that describe the topic
 _SAMPLES = 20
@@ -59,34 +59,34 @@ class TopicWeb:
         self.about = about
         self.topic = topic or about
         self.requests = requests
-        #: what has to live as long as the web: the folder of its sample texts
+        #: the folder of sample texts, which must exist as long as the web
         self.samples: object = None
         self.plan = plan
         self._numbers = {self.url(n): n for n in range(len(plan.pages))}
         self._seeds = self._found_by_search()
 
     def url(self, number: int) -> str:
-        """Address of a page."""
+        """Return the address of a page."""
         page = self.plan.pages[number]
         return f"http://{self.plan.hosts[page.site]}{page.path}"
 
     @property
     def hosts(self) -> frozenset[str]:
-        """One per site."""
+        """One host per site."""
         return frozenset(self.plan.hosts)
 
     @property
     def starts(self) -> tuple[str, ...]:
-        """The results of a search for the topic (S: "the first 50 results")."""
+        """The pages a search for the topic gives (S: "the first 50 results")."""
         return self._seeds
 
     def topical(self, url: str) -> bool:
-        """Whether the page is about the topic: the truth, which no crawl knows."""
+        """Whether the page is about the topic. Crawls do not know this truth."""
         number = self._numbers.get(url)
         return number is not None and self.plan.pages[number].subject == TOPIC
 
     def robots(self, host: str) -> str:
-        """There is none."""
+        """Return an empty robots.txt."""
         return ""
 
     def fetch(self, url: str) -> Answer:
@@ -101,7 +101,7 @@ class TopicWeb:
         return b"" if number is None else self._render(number).encode()
 
     def _found_by_search(self) -> tuple[str, ...]:
-        """Pages whose title names most of the commonest words of the topic, best known first."""
+        """Return pages with most of the topic's commonest words in the title, best known first."""
         words = set(self.plan.language.subjects[TOPIC].words[:12])
         scored = sorted(
             (-len(words & set(page.title.split())), -page.fitness, number)
@@ -132,7 +132,7 @@ class TopicWeb:
         return to.path if page.site == to.site else f"http://{self.plan.hosts[to.site]}{to.path}"
 
     def _around(self, random: Random, page: PagePlan, to: PagePlan, link: str, place: int) -> str:
-        """Put texts around a link: in a text the page's own words, in a list a teaser."""
+        """Put a link into text: words of its page in a paragraph, a teaser in a list."""
         if place == TEXT:
             text = self.plan.language.text(random, page.subject, page.strength, 12)
             return f"<p>{' '.join(text[:6])} {link} {' '.join(text[6:])}</p>\n"
@@ -143,9 +143,9 @@ class TopicWeb:
 
 
 def topic_web(seed: int = 0) -> TopicWeb:
-    """Make S's web: 20 topical sites, 60 others, more than 20,000 pages."""
+    """Return the web of S: 20 topical sites and 60 others with more than 20,000 pages."""
     plan = WebPlan(seed)
-    # (the folder lives as long as the web)
+    # the folder exists as long as the web
     folder = TemporaryDirectory(prefix="semcrawl-samples-")
     for number in range(_SAMPLES):
         Path(folder.name, f"{number}.txt").write_text(plan.sample(number), "utf-8")
@@ -155,7 +155,7 @@ def topic_web(seed: int = 0) -> TopicWeb:
 
 
 def keyword_webs(seed: int = 0) -> list[TopicWeb]:
-    """Make a web for each of K's queries: some sites about it, others about the other five."""
+    """Return a web per query of K: some sites about it, others about the other five."""
     webs = []
     for number, query in enumerate(QUERIES):
         first = [query, *(other for other in QUERIES if other != query)]

@@ -1,4 +1,4 @@
-"""Plan of a made web: sites with sections and pages, and who links to whom.
+"""Plans a generated web: sites with sections and pages, and the links between them.
 
 Made to the traits that S (sources.md) names. *Site clusters*: most pages of a site, and nearly all
 of a section, are about one subject. *Sibling and linkage locality*: pages link to others of their
@@ -17,7 +17,7 @@ from random import Random
 
 from semcrawl.evaluation.topicweb._madelanguage import Language
 
-#: the subject that crawls are after
+#: the subject of crawls
 TOPIC = 0
 #: places of links on a page
 NAV, TEXT, LIST, RELATED, FOOTER = range(5)
@@ -41,16 +41,16 @@ _SERVICES = ("contact", "imprint", "privacy", "about")
 
 @dataclass(frozen=True)
 class WebSize:
-    """How large a made web is."""
+    """The size of a generated web."""
 
     topical: int = 20
     others: int = 60
     subjects: int = 16
-    #: content pages of a site on average
+    #: mean number of content pages per site
     pages: int = 265
-    #: share of a site's sections that are about what the site is
+    #: share of a site's sections about the site's subject
     cluster: float = 0.75
-    #: pages that a search for the topic gives, the crawl's seeds (S: 50)
+    #: number of search results for the topic, which are the crawl's seeds (S: 50)
     seeds: int = 50
 
 
@@ -60,12 +60,12 @@ class PagePlan:
 
     site: int
     path: str
-    #: what it is about; ``None`` = nothing
+    #: its subject, if any
     subject: int | None
     title: str
     #: share of its text that is about its subject
     strength: float
-    #: how much others like to link to it
+    #: weight with which others link to it
     fitness: float
     #: (page, anchor, place, teaser's share that is about the page linked to)
     links: list[tuple[int, str, int]] = field(default_factory=list)
@@ -83,7 +83,7 @@ class _Choice:
 
 
 class WebPlan:
-    """All pages of a made web, the same for the same seed and size."""
+    """All pages of a generated web; equal seeds and sizes give equal plans."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class WebPlan:
         self._link()
 
     def sample(self, number: int) -> str:
-        """Return a text about the topic that is on no page."""
+        """Return a text about the topic that no page has."""
         random = Random(f"sample {self.seed} {number}")
         return " ".join(self.language.text(random, TOPIC, random.betavariate(3, 7), 200))
 
@@ -138,7 +138,7 @@ class WebPlan:
         self._sections.append(sections)
 
     def _section_subjects(self, subject: int, topical: bool) -> list[int]:
-        """The subjects of a site's sections: mostly that of the site."""
+        """Return the subjects of a site's sections, mostly the site's own."""
         random = self._random
         subjects = [
             subject
@@ -187,14 +187,14 @@ class WebPlan:
     def _link(self) -> None:
         random, pages = self._random, self.pages
         everywhere = _Choice(range(len(pages)), pages)
-        # pages that others know of: sections tucked away on sites about something else are not
+        # pages known to others: not sections hidden on sites about something else
         known: list[list[int]] = [[] for _ in range(self.size.subjects)]
         for number, page in enumerate(pages):
             tucked = page.subject == TOPIC and page.site >= self.size.topical
             if page.subject is not None and not tucked:
                 known[page.subject].append(number)
         abroad = [_Choice(some, pages) for some in known]
-        # sites whose pages list what other sites have
+        # sites whose pages list pages of other sites
         directories = range(self.size.topical, len(self.hosts), 12)
         for site, sections in enumerate(self._sections):
             own = [n for lists, content in sections for n in (*lists, *content)]
@@ -233,7 +233,7 @@ class WebPlan:
                 self._fill_directory(sections, abroad)
 
     def _partner(self, site: int) -> int:
-        """Return the home of a site about the same that all pages of another one link to."""
+        """Return the home of a site on the same subject, to which all pages of a site link."""
         subject = self.pages[self._homes[site]].subject
         return self._random.choice([n for n in self._homes if self.pages[n].subject == subject])
 
@@ -251,7 +251,7 @@ class WebPlan:
             self.pages[page].links.append((to, anchor or self._anchor(to, place), place))
 
     def _anchor(self, to: int, place: int) -> str:
-        """Text of a link: the title it leads to, a part of it, nothing that helps, or another's."""
+        """Return a link's text: its target's title or a part of it, useless words, or another's."""
         random, title = self._random, self.pages[to].title
         chance = random.random()
         if place == NAV or chance < 0.5:
