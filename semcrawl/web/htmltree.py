@@ -1,4 +1,4 @@
-"""Corrects the trees that libxml2 builds of HTML pages; parses XML of strangers safely."""
+"""Corrects the trees that libxml2 builds of HTML pages, and parses untrusted XML safely."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def is_empty(error: Exception) -> bool:
 
 
 def xml_tree(body: bytes, *, recover: bool = False) -> etree._Element:
-    """Parse XML; no entity is resolved, no DTD read.
+    """Parse XML without resolving entities or reading DTDs.
 
     Raises ``ValueError`` for anything else, and for XML that declares a document type.
     """

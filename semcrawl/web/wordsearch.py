@@ -1,4 +1,4 @@
-"""A search of bytes for several words at once."""
+"""Searches bytes for several words at once."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from collections.abc import Iterator
 
 from ahocorasick_rs import BytesAhoCorasick, MatchKind
 
-#: bytes that are searched at a time: their matches are in memory together
+#: bytes to search at a time, whose matches are in memory together
 _PIECE = 1 << 16
 
 
 class WordSearch:
-    """Finds some words in a text in one pass.
+    """Finds several words in a text in one pass.
 
-    It compares many bytes at a time with all words, and takes a tenth of the time that ``in`` takes
-    for one of them. That holds for one word, and for three or more; for two it is slower.
+    It compares many bytes at a time with all words, and needs a tenth of the time of ``in`` for one
+    word. That holds for one word, and for three or more; for two it is slower.
     """
 
     def __init__(self, *words: bytes) -> None:
         self._words = words
         self._overlap = max(map(len, words)) - 1
-        # (only this kind of match is found so fast)
+        # only this kind of match is so fast
         self._find = BytesAhoCorasick(words, MatchKind.LeftmostFirst).find_matches_as_indexes
 
     def matches(self, text: bytes) -> Iterator[tuple[bytes, int]]:
-        """Yield the words in ``text`` and where they begin, some of them twice.
+        """Yield the words in ``text`` and their positions, some of them twice.
 
-        Where a word begins within another, only the first of the two is found.
+        Of two overlapping words, only the first is found.
         """
         for start in range(0, len(text), _PIECE):
             piece = text[start : start + _PIECE + self._overlap]
@@ -35,6 +35,6 @@ class WordSearch:
 
     def found_in(self, text: bytes) -> set[bytes]:
         """Return the words that are in ``text``."""
-        if len(text) <= _PIECE and not self._find(text):  # as most often
+        if len(text) <= _PIECE and not self._find(text):  # the usual case
             return set()
         return {word for word, _ in self.matches(text)}
