@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Self
 
@@ -57,8 +57,13 @@ class Vocabulary(Nearness):
         self._namespaces = tuple(sorted(iri for iri in both if iri[-1] in "#/:"))
         self._terms = frozenset(both.difference(self._namespaces))
         self._near = frozenset(map(namespace_of, self._terms)) | frozenset(self._namespaces)
-        self._phrases = {phrase for iri in given if (phrase := _phrase(iri))}
-        self._joined = {"".join(phrase): phrase for phrase in self._phrases}
+        phrases = {phrase for iri in given if (phrase := _phrase(iri))}
+        self._joined = {"".join(phrase): phrase for phrase in phrases}
+        # (an ontology may have 100,000 terms, and a page as many texts)
+        self._phrases_with: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+        for phrase in phrases:
+            for word in phrase:
+                self._phrases_with[word].append(phrase)
         namespaces = {namespace_of(iri) for iri in given}
         self._mentions = Mentions(given, {each: _prefix(each) for each in namespaces})
         self._options = options
@@ -115,7 +120,8 @@ class Vocabulary(Nearness):
         words = set(_words(text))
         for whole in words & self._joined.keys():
             words |= set(self._joined[whole])
-        shares = (len(words.intersection(phrase)) / len(phrase) for phrase in self._phrases)
+        found = Counter(phrase for word in words for phrase in self._phrases_with.get(word, ()))
+        shares = (number / len(phrase) for phrase, number in found.items())
         return max((1.0 if share == 1 else share / 2 for share in shares), default=0.0)
 
 

@@ -168,3 +168,19 @@ def test_any_page_is_looked_through(markup):
     assert known.relevance == 0.4
     without = markup.replace("foaf:", "")
     assert about("vocabulary:foaf:Person", {}).judge(page(without)).relevance == 0
+
+
+_WORDS = st.sampled_from("alpha beta gamma delta epsilon".split())
+
+
+@given(
+    st.lists(st.lists(_WORDS, min_size=1, max_size=3), min_size=1, max_size=8),
+    st.lists(_WORDS, max_size=6),
+)
+def test_a_text_is_as_near_as_the_term_with_the_largest_share_of_its_words(names, words):
+    """However many terms there are, only those with a word of the text are compared."""
+    terms = ",".join(f"<http://a.example/v#{'-'.join(name)}>" for name in names)
+    shares = [len({*words} & {*name}) / len({*name}) for name in names]
+    best = max(shares)
+    expected = 1 if best == 1 else best / 2
+    assert about(f"vocabulary:{terms}", {}).similarity(" ".join(words)) == pytest.approx(expected)
