@@ -4,7 +4,8 @@
 
 A row per site and topic: the documents of RDF that fit, of all that can be reached, and the
 relative area of a crawl with the topic and of one that does not know it. Targets of both are the
-documents that fit. The bound is a crawler that knows them. Means over seeds.
+documents that fit. The bound is a crawler that knows them. Means over seeds; of a site with several
+topics the mean of these counts.
 """
 
 from __future__ import annotations
@@ -98,13 +99,19 @@ def main() -> None:
             for world in (each for file in args.sites for each in load_sites(file)):
                 if only and world.name not in only:
                     continue
-                topic = about(kind, topics[world.name][kind], Path(folder))
-                fit, every, told, untold = measure(world, topic, args.pages, args.seeds)
+                given, areas = topics[world.name][kind], []
+                for text in [given] if isinstance(given, str) else given:
+                    topic = about(kind, text, Path(folder))
+                    fit, every, *both = measure(world, topic, args.pages, args.seeds)
+                    areas.append(both)
+                    with_topic, without = both
+                    print(
+                        f"| {world.name} | {kind} | {fit} | {every} "
+                        f"| {with_topic:.3f} | {without:.3f} |",
+                        flush=True,
+                    )
+                told, untold = (fmean(column) for column in zip(*areas, strict=True))
                 sums.append((told, untold))
-                print(
-                    f"| {world.name} | {kind} | {fit} | {every} | {told:.3f} | {untold:.3f} |",
-                    flush=True,
-                )
             told, untold = (fmean(column) for column in zip(*sums, strict=True))
             print(f"| mean | {kind} | | | **{told:.3f}** | {untold:.3f} |", flush=True)
 

@@ -93,7 +93,8 @@ def test_what_is_new_is_not_hoped_for():
     (link,) = links("http://a.example/a.ttl")
     rows = dict(Learned(topic=about("new", {})).explain(HOME, link))
     assert rows["about the topic"].startswith("73%")
-    assert Learned(topic=about("new", {})).options.explore_topic == 0
+    options = Learned(topic=about("new", {})).options
+    assert (options.explore_topic, options.links_weight, options.usual_share) == (0, 0, 0)
     assert Learned(topic=about(f"all({TOPIC}, new)", {})).options.explore_topic == 0
     assert Learned(topic=about(TOPIC, {})).options == LearnedOptions()
     chosen = {"SEMCRAWL_ABOUT": "new", "SEMCRAWL_LEARNED_OPTIONS": '{"new_share": 0}'}
@@ -125,6 +126,33 @@ def test_what_a_page_near_the_topic_links_comes_first(strategy):
     assert share_of(strategy, "http://a.example/d/2.html") == 50
     strategy.learn(replace(page, url="http://a.example/d/3.html", relevance=0.4))
     assert 55 <= share_of(strategy, "http://a.example/d/2.html") <= 90
+
+
+def test_a_page_teaches_what_its_links_are_believed_to_be(strategy):
+    """So that its like are not asked for one after the other for documents that nobody wants."""
+    plain = Learned(LearnedOptions(links_weight=0), topic=about(TOPIC, {}))
+    plain.load_state(strategy.dump_state())
+    shares = []
+    for each in (strategy, plain):
+        for n in range(4):
+            judged(each, f"http://a.example/a/{n}.ttl", 0.0)
+        for n in range(12):
+            page = Page(f"http://a.example/photos/{n}", depth=1, relevance=0.0)
+            (found,) = each.rank(page, links(f"http://a.example/a/9{n}.ttl"))
+            told = Outcome(page.url, Kind.HTML, False, page.url, HOME.url, new_links=(found,))
+            each.learn(replace(told, relevance=0.0))
+        shares.append(share_of(each, "http://a.example/photos/90"))
+    assert shares[0] < 0.8 * shares[1]
+
+
+def test_where_nearly_all_is_off_the_topic_one_more_teaches_little(strategy):
+    plain = Learned(LearnedOptions(usual_share=0), topic=about(TOPIC, {}))
+    plain.load_state(strategy.dump_state())
+    for each in (strategy, plain):
+        for n in range(20):
+            judged(each, f"http://a.example/a/{n}.ttl", 0.0)
+    beside = "http://a.example/b/90.ttl"
+    assert share_of(strategy, beside) > 1.5 * share_of(plain, beside)
 
 
 def share_of(strategy: Learned, url: str) -> int:

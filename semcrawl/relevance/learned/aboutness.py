@@ -109,6 +109,8 @@ def options_for(topic: Topic | None, options: LearnedOptions) -> LearnedOptions:
         explore_topic=options.explore_new,
         topic_share=options.new_share,
         page_weight=0.0,
+        links_weight=0.0,
+        usual_share=0.0,
     )
 
 

@@ -48,6 +48,12 @@ class LearnedOptions:
     explore_topic: float = 1.0
     #: weight of a page about the topic, relative to a document, for the share of its link
     page_weight: float = 0.5
+    #: weight of what a page teaches of its own link by the shares of its new links, times the index
+    #: of the best of them
+    links_weight: float = 0.5
+    #: part of the logit of the overall share so far that is expected of a document anyway: where
+    #: nearly all are off the topic, one more teaches little
+    usual_share: float = 0.5
     #: prior of the share about the topic (logits)
     topic_share: float = 0.0
     #: … both for the topic ``new``, whose judgement depends on earlier documents, not on where a

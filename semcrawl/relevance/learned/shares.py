@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
@@ -17,6 +18,8 @@ from semcrawl.relevance.learned.table import NONE, Floats, Ids, LinkTable, Rows
 #: weight of a document for the page that links to it, relative to its own link; squared for the
 #: page above that …
 _PER_LEVEL = 0.5
+#: least index of a page's best new link for learning from its links
+_LEADS_ON = 0.01
 
 
 class Shares(NamedTuple):
@@ -43,6 +46,8 @@ class TopicShares:
     def __init__(self, options: LearnedOptions) -> None:
         self.model = IndexModel(options, np.zeros(1 << options.table_bits, np.float32))
         self._page_weight = options.page_weight
+        self._links_weight = options.links_weight
+        self._usual = options.usual_share
         self._depth = options.backup_depth
         self._start = np.float32(options.topic_share)
         self._initial = np.float32(options.initial_squares)
@@ -70,22 +75,39 @@ class TopicShares:
 
     def learn(self, table: LinkTable, number: int, gain: float) -> None:
         """Learn the gain of an RDF document for its link and the pages above it."""
+        others = self.judged - self.gained
+        usual = float(self._start) + self._usual * math.log((1 + self.gained) / (1 + others))
         self.judged += 1
         self.gained += gain
         weight, columns = 1.0, table.columns
         for _ in range(self._depth + 1):
-            prior = columns["share_prior"].item(number) + float(self._start)
+            prior = columns["share_prior"].item(number) + usual
             self.model.update(table.rows(number), prior, gain, weight)
             number = columns["parent"].item(number)
             weight *= _PER_LEVEL
             if number == NONE:
                 return
 
-    def learn_page(self, table: LinkTable, number: int, relevance: float) -> None:
-        """Learn from a page about the topic that links like the one to it lead to the topic.
+    def learn_page(self, table: LinkTable, number: int, relevance: float, links: range) -> None:
+        """Learn from a page and its new links.
 
-        A page without relevance may still lead there, so nothing is learned from it.
+        One about the topic teaches that links like the one to it lead to the topic. One without
+        relevance may still lead there; it only teaches the predicted share of its links.
         """
         if weight := self._page_weight * likeness(relevance):
             prior = table.columns["share_prior"].item(number) + float(self._start)
             self.model.update(table.rows(number), prior, 1.0, weight)
+        self._learn_links(table, number, links)
+
+    def _learn_links(self, table: LinkTable, number: int, links: range) -> None:
+        """Learn from a page the predicted share of its best new link.
+
+        Otherwise the crawl would fetch page after page whose documents are not worth a request.
+        """
+        part = slice(links.start, links.stop)
+        index = table.columns["index"][part]
+        best = float(index.max()) if self._links_weight and links else 0.0
+        if best >= _LEADS_ON:
+            share = float((index * table.columns["share"][part]).max()) / best
+            prior = table.columns["share_prior"].item(number) + float(self._start)
+            self.model.update(table.rows(number), prior, share, self._links_weight * best)

@@ -121,7 +121,7 @@ class Learned:
         target = outcome.target and not outcome.duplicate
         links, gain = range(0) if had else children, outcome.worth
         if memory.shares is not None and outcome.kind is Kind.HTML:
-            memory.shares.learn_page(memory.table, number, outcome.relevance or 0.0)
+            memory.shares.learn_page(memory.table, number, outcome.relevance or 0.0, links)
         if self._rdf_counts and outcome.relevance is not None and outcome.kind is Kind.RDF:
             if memory.shares is None:
                 gain = max(gain, memory.near_miss(relevant=outcome.target))
