@@ -14,7 +14,7 @@ from semcrawl.evaluation.tables import percent, table
 #: figures of I: links of 500 pages of 30 domains, and what normalisation left of them
 _I_LINKS, _I_LEFT = 7839, 2093
 
-#: S's result; no numbers of it are known here
+#: the result of S, whose numbers are not known here
 TOPIC = (
     "S compared breadth-first, PageRank and IPageRank on 20 travel sites and 60 others, more than "
     "20,000 pages, at 500, 1,000, … 4,000 pages: IPageRank was best in precision and discovery."
@@ -54,8 +54,8 @@ def _steps(world: Data, title: Title) -> str:
         for name, one in ran.items()
     ]
     note = (
-        f"{world['name']}: documents about the topic ({world['about']}) among all that were asked "
-        "for, and among all that there are, after so many requests."
+        f"{world['name']}, after so many requests: the share of requested documents that are about "
+        f"the topic ({world['about']}), and the share of the world's documents about it found."
     )
     return table(head, rows, note)
 
@@ -78,8 +78,8 @@ def kept(data: Data, title: Title) -> str:
     if len(worlds) > 1:
         rows.append(["mean", *_means(worlds, names)])
     note = (
-        "Precision / recall in % of all pages that a crawl asked for, and of those that it kept: "
-        "what its topic judged to reach the threshold."
+        "Precision / recall in % of all pages that a crawl requested, and of those it kept "
+        "because their relevance reached the threshold."
     )
     if study:
         note += " K's traditional crawler returns all of them, its focused one the matched ones."

@@ -54,8 +54,8 @@ def side_by_side(data: Data, title: Title) -> str:
     else:
         rows = [row[:-1] for row in rows]
     note = (
-        "Found and requests in all worlds; distinct statements of RDF documents per request; area "
-        "under targets(requests) relative to omniscient, mean ± deviation over worlds"
+        "Targets found and requests in all worlds; area under targets(requests) relative to "
+        "omniscient, mean ± deviation over worlds; distinct RDF statements per request"
         f"{'; precision of labels is the mean over worlds' if labels else ''}."
     )
     return "<h3>Side by side</h3>" + table(head, rows, note)
@@ -127,8 +127,8 @@ def labels(data: Data, title: Title) -> str:
         return ""
     note = (
         "Links predicted / documents fetched / rightly predicted"
-        f"{place_in_thesis(data, 'Table 4-6')}. For N the world is asked what the links would "
-        "have been."
+        f"{place_in_thesis(data, 'Table 4-6')}. Links predicted N are not fetched: the world "
+        "shows their true labels."
     )
     shown = "rules-parents" if "rules-parents" in names else names[0]
     rest = [name for name in names if name != shown]
@@ -230,7 +230,7 @@ def merged(data: Data) -> str:
     if not rows:
         return ""
     place = place_in_thesis(data, "Table 4-3")
-    note = f"URLs that any of the strategies asked for, by how they ended{place}."
+    note = f"URLs that any strategy requested, by outcome{place}."
     return "<h3>The merged crawl graph</h3>" + table(head, rows, note)
 
 
