@@ -58,7 +58,7 @@ class Intake:
         )
         #: pay-level domains and hosts of the seeds of this run, of earlier runs, of other workers
         self.roots: set[str] = set()
-        #: those that the user's own seeds name, as against seeds of a list: they may be private
+        #: those that the user's own seeds name, not seeds of a list: they may be private
         self.named: set[str] = set()
         #: links that are not added, for the summary
         self.left_out = LeftOutBook(frontier.left_out, options.max_left_out)

@@ -125,7 +125,7 @@ class PingAddress:
                 return _answer(is_call, 503, str(error))
             taken += 1
             self._count("accepted" if is_new else "repeated")
-            lines.append(f"{url}: {'is asked for soon' if is_new else 'was submitted before'}")
+            lines.append(f"{url}: {'will be fetched soon' if is_new else 'was submitted before'}")
         return _answer(is_call, 202 if taken else 422, "\n".join(lines))
 
     def _count(self, name: str, number: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""Names of attempts, so that a record of one made again replaces the first."""
+"""Numbers of attempts, so that the record of a repeated attempt replaces the first."""
 
 from __future__ import annotations
 

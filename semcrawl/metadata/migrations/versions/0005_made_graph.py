@@ -14,7 +14,7 @@ _LONG_TEXT = sa.Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
 
 
 def upgrade() -> None:
-    """Add the table; deliveries so far have no owners noted."""
+    """Add the table; existing deliveries have no owners noted."""
     op.add_column("delivery", sa.Column("has_owners", sa.Boolean, nullable=True))
     op.execute(
         sa.table("delivery", sa.column("has_owners", sa.Boolean)).update().values(has_owners=False)

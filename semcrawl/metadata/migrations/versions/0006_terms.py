@@ -13,7 +13,7 @@ _LONG_TEXT = sa.Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
 
 
 def upgrade() -> None:
-    """Add the tables; documents so far were not looked at."""
+    """Add the tables; the terms of existing documents are not counted."""
     op.add_column("document", sa.Column("terms_complete", sa.Boolean, nullable=True))
     op.create_table(
         "term",

@@ -10,7 +10,7 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Add the columns; rows that are there keep them empty."""
+    """Add the columns; existing rows keep them empty."""
     for table in ("fetch", "document"):
         op.add_column(
             table, sa.Column("found_by", sa.String(16), nullable=False, server_default="")
