@@ -127,7 +127,8 @@ class _Stemmer:
             known.clear()
         new = (word for word in dict.fromkeys(words) if word not in known)
         for word in islice(new, _MAX_NEW):
-            known[word] = self._stem(word) if len(word) <= 100 else word
+            is_code = word.isascii() and word[-1:].isdigit()  # (an ontology may have a million)
+            known[word] = word if is_code or len(word) > 100 else self._stem(word)
         return [known.get(word, word) for word in words]
 
 

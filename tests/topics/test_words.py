@@ -19,6 +19,7 @@ from semcrawl.topics.weightedphrases import PhraseFinder
         ("Überfischung", "", ["überfischung"]),
         ("sorted sorting", "en-GB", ["sort", "sort"]),
         ("sorted sorting", "xx", ["sorted", "sorting"]),
+        ("sorted C0012", "en", ["sort", "c0012"]),
         ("日本の漁業 data", "ja", ["日本", "本の", "の漁", "漁業", "data"]),
         ("魚", "ja", ["魚"]),
         ("PDF形式", "", ["pdf", "形式"]),
