@@ -32,7 +32,7 @@ class _BoundedRequests:
     """The module ``requests`` for a package that reads answers of any size; bounds them."""
 
     def __init__(self, requests: Any, bounds: Bounds) -> None:
-        # (several patterns are queried in one process)
+        # an earlier pattern in this process may have installed a wrapper
         self._requests = getattr(requests, "_requests", requests)
         self._bounds = bounds
 

@@ -86,7 +86,7 @@ def main(argv: list[str] | None = None) -> None:
 
 def _check_loop(command: str) -> None:
     """Raise ``UsageError`` inside a running event loop: a crawl needs its own."""
-    with suppress(RuntimeError):  # there is none
+    with suppress(RuntimeError):  # no loop runs
         asyncio.get_running_loop()
         raise UsageError(
             "an event loop already runs in this process, as in a notebook: start a separate "

@@ -26,7 +26,7 @@ class Command(OneLineErrors, ScrapyParse):
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Parse in a temporary folder, unless the settings name one, and without a shared Redis."""
         settings = self.own_settings
-        if is_private_address(host_of(args[0])):  # (which the user has named)
+        if is_private_address(host_of(args[0])):  # the user names it
             settings.set("SEMCRAWL_ALLOW_PRIVATE_ADDRESSES", True, "cmdline")
         with TemporaryDirectory(prefix="semcrawl-parse-") as folder:
             if not (settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR")):

@@ -74,7 +74,9 @@ def link_positions(names: list[str]) -> frozenset[Position]:
             found.add(Position(name.lower()))
         except ValueError:
             known = ", ".join(Position)
-            raise UsageError(f"SEMCRAWL_RDF_LINK_POSITIONS: {name!r} is none of {known}") from None
+            raise UsageError(
+                f"SEMCRAWL_RDF_LINK_POSITIONS: {name!r} is not one of {known}"
+            ) from None
     return frozenset(found)
 
 

@@ -191,7 +191,7 @@ class SimulatedEndpoints:
     def take(self, waiting: Waiting, answer: QueryAnswer) -> Taken:
         """Process the answer to a query."""
         if waiting.query is None:
-            raise ValueError(f"{waiting.url} is no query")
+            raise ValueError(f"{waiting.url} is not a query")
         return take_answer(self._walk, waiting.query, answer)
 
     def follow(self, waiting: Waiting, taken: Taken) -> None:

@@ -126,7 +126,7 @@ def _judged(world: Data) -> dict[str, Data]:
 def _kept(worlds: Sequence[Data]) -> Table:
     """Return a table of precision and recall: of all requests, and of what the topic kept."""
     names = list(dict.fromkeys(name for world in worlds for name in _judged(world)))
-    title = "precision / recall in %: of all that was asked for → of what was kept"
+    title = "precision / recall in %: of all requests → of what was kept"
     table = aligned(title, {"world": False})
     for name in names:
         table.add_column(name, justify="right")

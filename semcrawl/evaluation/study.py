@@ -106,7 +106,7 @@ class WorldResult:
     #: requests over which areas are taken
     budget: int
     bound: Sequence[int]
-    #: the topic of the crawls; empty = they are after RDF
+    #: the topic of the crawls; empty for crawls for RDF
     about: str = ""
     #: requests at most
     pages: int = 0

@@ -212,7 +212,7 @@ def depths(data: Data, title: Title) -> str:
 
 def merged(data: Data) -> str:
     """Return a table of the merged crawl graph (Table 4-3)."""
-    head = ["world", "URLs asked for", "success", "redirect", "refused", "error"]
+    head = ["world", "URLs requested", "success", "redirect", "refused", "error"]
     head += ["targets", "parents"]
     keys = ("success", "redirect", "refused", "error")
     rows = []

@@ -20,7 +20,7 @@ def open(folder: str | Path) -> Job:
     """Open a job folder; close it with :meth:`Job.close`, or use it in a ``with`` block.
 
     ``semcrawl merge`` or :func:`semcrawl.results.mergedjobs.merge_jobs` merges the folders of
-    several machines first. Raises ``UsageError`` for a folder that is no job folder, and
+    several machines first. Raises ``UsageError`` for a folder that is not a job folder, and
     ``StoreError`` for a database that is damaged or of a newer version.
     """
     from semcrawl.results.job import Job  # the query process needs no database

@@ -52,7 +52,7 @@ class Job:
         if not folder.is_dir():
             raise UsageError(f"there is no folder {folder}")
         if not (folder / CRAWL_DB).is_file():
-            raise UsageError(f"{folder} is no job folder: it holds no {CRAWL_DB}")
+            raise UsageError(f"{folder} is not a job folder: it has no {CRAWL_DB}")
         self._exit = ExitStack()
         #: quads of RDF documents, then those embedded in pages
         self.sources: list[QuadSource] = []

@@ -71,7 +71,7 @@ class _Version:
 def merge_jobs(folders: Sequence[Path], out: Path, images: ImageOptions | None = None) -> Merged:
     """Merge job folders into the new folder ``out``; they stay unchanged.
 
-    ``images`` defines copies and logos. Raises ``UsageError`` for a folder that is no job folder
+    ``images`` defines copies and logos. Raises ``UsageError`` for a folder that is not a job folder
     and for an ``out`` that is not new or empty, and ``StoreError`` for what cannot be read or
     written.
     """

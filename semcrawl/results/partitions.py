@@ -65,8 +65,8 @@ def write_partitions(folders: Sequence[Path], names: Sequence[str], out: Path) -
     """Write job folders into the data set ``out``, and replace their former parts.
 
     Only the latest version of a document is written. Returns the number of rows of each table.
-    Raises ``UsageError`` for a folder that is no job folder and without pyarrow, and ``StoreError``
-    for what cannot be read or written.
+    Raises ``UsageError`` for a folder that is not a job folder and without pyarrow, and
+    ``StoreError`` for what cannot be read or written.
     """
     check_parquet()
     for folder in folders:

@@ -206,7 +206,7 @@ SEMCRAWL_STORE_CLOSE_TIMEOUT = 60.0
 #: Most statements in one request to the Update endpoint.
 SEMCRAWL_STORE_UPDATE_QUADS = 20_000
 
-#: Statements above which a document goes by the Graph Store Protocol, if there are endpoints of
+#: Statements above which a document is sent by the Graph Store Protocol, if there are endpoints of
 #: both kinds.
 SEMCRAWL_STORE_PUT_ABOVE = 20_000
 

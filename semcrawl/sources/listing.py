@@ -61,7 +61,7 @@ def turn(number: int) -> tuple[int, int]:
 
 
 def has_shape(url: str, shape: tuple[str, ...]) -> bool:
-    """Whether an address has a shape, no matter what lists it."""
+    """Whether an address has a shape, whatever lists it."""
     parts = _parts(Link(url))
     return len(parts) == len(shape) and all(
         wanted in ("*", part) for wanted, part in zip(shape[1:], parts[1:], strict=True)

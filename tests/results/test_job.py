@@ -150,7 +150,7 @@ class TestFoldersThatCannotBeOpened:
 
     def test_a_folder_without_a_job(self, command, semcrawl, tmp_path):
         said = self.complaint(semcrawl, command, tmp_path, 2)
-        assert said == f"{tmp_path} is no job folder: it holds no crawl.db"
+        assert said == f"{tmp_path} is not a job folder: it has no crawl.db"
 
     def test_a_damaged_database(self, command, semcrawl, job):
         (job / "crawl.db").write_bytes(b"no database at all" * 1000)

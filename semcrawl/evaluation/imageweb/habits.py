@@ -96,7 +96,7 @@ def texts_of(random: Random, habit: Habit, subject: Subject) -> Texts:
 def _elsewhere(random: Random, habit: Habit, place: str, subject: Subject) -> str:
     """Return the text of a place other than the site's best one; empty if it has none."""
     running = place in ("before", "after")
-    if place in ("file-name", "page-title"):  # (all have these, and pages their own)
+    if place in ("file-name", "page-title"):  # every picture has these
         return ""
     if random.random() >= max(habit.others[place], 0.7 if running else 0.0):
         return ""

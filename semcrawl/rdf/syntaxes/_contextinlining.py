@@ -136,7 +136,7 @@ class ContextInliner:
         if "@import" in result:
             imported = result.pop("@import")
             if not isinstance(imported, str):
-                raise self._fault("@import is no string")
+                raise self._fault("@import is not a string")
             loaded = self._inline(imported, base, chain, remote=True)
             if not isinstance(loaded, dict) or "@import" in loaded:
                 raise self._fault(f"the context {imported[:200]} cannot be imported")
