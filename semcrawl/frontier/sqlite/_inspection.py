@@ -151,10 +151,9 @@ class SqliteInspector(SqlitePart):
         bounds = [(65536 * n // passes).to_bytes(3, "big")[1:] for n in range(passes)]
         for low, high in zip(bounds, [*bounds[1:], b"\xff" * 16], strict=True):
             rows = await self._store.rows(
-                "SELECT digest FROM seen WHERE digest >= ?1 AND digest < ?2 UNION SELECT digest"
-                " FROM seen_before WHERE digest >= ?1 AND digest < ?2 ORDER BY digest",
-                low,
-                high,
+                "SELECT digest FROM seen WHERE digest >= ? AND digest < ? UNION SELECT digest"
+                " FROM seen_before WHERE digest >= ? AND digest < ? ORDER BY digest",
+                *(low, high, low, high),
             )
             for start in range(0, len(rows), _PAGE):
                 yield [row[0] for row in rows[start : start + _PAGE]]

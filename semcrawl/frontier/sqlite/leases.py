@@ -152,16 +152,16 @@ def end_errand(t: Transaction, host_id: int, name: str, *, sent: bool) -> None:
 
 
 _ANY_DUE = (
-    "SELECT EXISTS (SELECT 1 FROM lease WHERE due <= ?1) OR EXISTS (SELECT 1 FROM errand WHERE"
-    " void <= ?1) OR EXISTS (SELECT 1 FROM host WHERE cooling <= ?1) OR EXISTS (SELECT 1 FROM"
-    " queue CROSS JOIN delayed ON delayed.queue = queue.id AND delayed.due <= ?1)"
+    "SELECT EXISTS (SELECT 1 FROM lease WHERE due <= ?) OR EXISTS (SELECT 1 FROM errand WHERE"
+    " void <= ?) OR EXISTS (SELECT 1 FROM host WHERE cooling <= ?) OR EXISTS (SELECT 1 FROM"
+    " queue CROSS JOIN delayed ON delayed.queue = queue.id AND delayed.due <= ?)"
 )
 
 
 def tick(t: Transaction) -> None:
     """Put back expired leases and due retries, end void errands, file hosts that have cooled."""
     t.flush()
-    if not t.row(_ANY_DUE, t.now)[0]:
+    if not t.row(_ANY_DUE, *[t.now] * _ANY_DUE.count("?"))[0]:
         return
     for (number,) in t.execute(
         "SELECT id FROM lease WHERE due <= ? ORDER BY due LIMIT ?", (t.now, _AT_ONCE)

@@ -309,10 +309,10 @@ def rekey(t: Transaction, keys: Sequence[tuple[Entry, int, bytes, float]]) -> No
                 else None
             )
         if parts[names] is not None:
-            rows.append((key, site, name, parts[names]))
+            rows.append((key, site, name, parts[names], key))
     t.executemany(
-        "UPDATE link SET key = ?1 WHERE seq = (SELECT seq FROM seen WHERE site = ?2"
-        " AND digest = ?3) AND part = ?4 AND state = 0 AND key != ?1",
+        "UPDATE link SET key = ? WHERE seq = (SELECT seq FROM seen WHERE site = ?"
+        " AND digest = ?) AND part = ? AND state = 0 AND key != ?",
         rows,
     )
     for number in set(parts.values()):
