@@ -129,7 +129,7 @@ def test_wrong_folders_get_one_line_and_nothing_is_written(job, tmp_path, semcra
         ((job,), "--out"),
         ((job, job, "--out", tmp_path / "all"), "twice"),
         ((job, tmp_path / "none", "--out", tmp_path / "all"), "there is no folder"),
-        ((job, tmp_path / "full", "--out", tmp_path / "all"), "no job folder"),
+        ((job, tmp_path / "full", "--out", tmp_path / "all"), "is not a job folder"),
         ((job, "--out", tmp_path / "full"), "exists already"),
     ):
         done = semcrawl("merge", *arguments)
