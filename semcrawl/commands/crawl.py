@@ -28,7 +28,7 @@ from semcrawl.frontier.backends import admit_worker, check_backend
 from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.relevance import crawl_strategy
 from semcrawl.spiders.seeds import read_priorities, read_seeds
-from semcrawl.terminal.messages import complain
+from semcrawl.terminal.messages import amount, complain
 from semcrawl.web.urls import Normalisation
 
 _OURS = frozenset({"html", "rdf"})
@@ -103,8 +103,9 @@ class Command(OneLineErrors, ScrapyCrawl):
             self.exitcode = 1
         if lost := lost_results(self._crawlers):
             complain(
-                f"{lost} results could not be written, the log says why; to fetch their links "
-                "again, run semcrawl frontier --requeue (for the same crawl) before the next run"
+                f"{amount(lost, 'result')} could not be written, the log says why; to fetch "
+                "the links again, run semcrawl frontier --requeue (for the same crawl) before the "
+                "next run"
             )
             self.exitcode = 1
         if lost_feeds(self._crawlers):

@@ -291,8 +291,8 @@ def _tell_of_lost(result: RunResult, folder: Path) -> None:
     """Report how many results could not be written."""
     if result.lost:
         complain(
-            f"{result.lost} results could not be written, crawl.log says why; to fetch their links "
-            f"again, run semcrawl frontier {folder} --requeue before the next run"
+            f"{amount(result.lost, 'result')} could not be written, crawl.log says why; to fetch "
+            f"the links again, run semcrawl frontier {folder} --requeue before the next run"
         )
 
 

@@ -172,7 +172,7 @@ def test_a_crawl_whose_results_cannot_be_written(
         resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
         status, log = ended(worker, crawl, tmp_path / "worker-0.log")
     assert status == 1
-    assert "1 results could not be written" in capfd.readouterr().err
+    assert "1 result could not be written" in capfd.readouterr().err
     assert "'semcrawl/quads/failed': 1" in log
 
 

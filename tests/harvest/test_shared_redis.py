@@ -59,7 +59,7 @@ def test_two_harvests_do_not_mix(redis: str, tmp_path: Path) -> None:
         joined = harvest("--join", names[0], *QUICK, folder=tmp_path / "d", **place)
         assert "Traceback" not in joined.err
         again = harvest(*QUICK, folder=tmp_path / "a", **place)
-        assert "nothing left to ask for" in again.out
+        assert "nothing left to fetch" in again.out
     looked = start("frontier", "a", folder=tmp_path / "a", REDIS_URL=redis).wait()
     assert "done     7" in looked.out, looked.err
     without = semcrawl("frontier", "a", folder=tmp_path / "a")

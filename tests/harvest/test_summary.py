@@ -241,7 +241,7 @@ def test_a_crawl_that_could_not_begin_says_why_and_how_to_try_again(tmp_path: Pa
         assert "nothing could be fetched: " in run.err
         assert run.summary["requests"] == 0  # nobody gave a robots.txt
         assert run.summary["robots_requests"] > 0
-    assert "nothing left to ask for" in again.out
+    assert "nothing left to fetch" in again.out
     assert "--requeue" in again.out
 
 

@@ -177,7 +177,7 @@ def test_a_query_that_does_not_end_is_recorded_and_the_crawl_goes_on(tmp_path: P
         )  # fmt: skip
     assert run.status == 0, run.err
     records = {record["url"]: record for record in run.records}
-    assert "was stopped, which counts as no: 1." in " ".join(run.out.split())
+    assert "were stopped, and count as failed: 1." in " ".join(run.out.split())
     assert records[f"{D}/many.nt"]["outcome"] == "off-topic"
     assert (
         records[f"{D}/many.nt"]["reasons"]

@@ -87,7 +87,7 @@ def test_seeds_go_by_their_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "words"),
     [
-        ("--exclude", "re:(", "no regular expression"),
+        ("--exclude", "re:(", "is not a regular expression"),
         ("--exclude", "@/nowhere/file", "cannot read the patterns"),
         ("--exclude", "type:", "names no type"),
         ("--host-budget", "requests=x", "requests=x"),

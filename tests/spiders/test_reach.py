@@ -66,6 +66,6 @@ def test_a_finished_folder_with_a_wider_scope(tmp_path: Path) -> None:
         requests = third.summary["requests"]
         again = harvest("--scope", "any", *quick, **place)
     assert again.summary["requests"] == requests
-    assert "nothing left to ask for" in again.out
+    assert "nothing left to fetch" in again.out
     # each page once more for each time that the reach grew: 2, and then 4
     assert requests == (2) + (2 + 2 + 2) + (4 + 1)
