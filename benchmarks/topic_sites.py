@@ -97,7 +97,7 @@ def main() -> None:
         for kind in args.kinds.split(","):
             sums: list[tuple[float, float]] = []
             for world in (each for file in args.sites for each in load_sites(file)):
-                if only and world.name not in only:
+                if world.name not in (only or topics):
                     continue
                 given, areas = topics[world.name][kind], []
                 for text in [given] if isinstance(given, str) else given:
