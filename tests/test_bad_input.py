@@ -51,7 +51,7 @@ def test_a_wrong_setting_is_named(folder: Path) -> None:
     ("setting", "word"),
     [
         ("SEMCRAWL_CRAWL_NAME=a}b", "braces"),
-        ("SEMCRAWL_SKOLEM_BASE=no iri", "no IRI"),
+        ("SEMCRAWL_SKOLEM_BASE=no iri", "not an IRI"),
         ("SEMCRAWL_PROGRESS=much", "lines"),
         ("SEMCRAWL_REVISIT_POLICY=often", "uniform"),
         ("SEMCRAWL_STORE_URL=store", "http"),

@@ -195,14 +195,18 @@ class SharedLearning:
             self._in_flight[url] = now
         self.strategy.taken(taken)
 
-    def went_back(self, entry: Entry) -> None:
-        """Note that a link, or the target of its redirect, waits again (``synchronised``).
+    def went_back(self, entry: Entry, *, itself: bool = False) -> None:
+        """Note that a link, or the target of its redirect, waits again.
 
-        The other workers notice when it is taken.
+        The other workers notice when it is taken. A link that waits ``itself`` gets new keys again;
+        the target of a redirect keeps its place in front.
         """
-        self._in_flight.pop(original_url(entry), None)
-        if not self.synchronised and isinstance(self.strategy, Returning) and is_judged(entry):
-            self.strategy.returned(original_url(entry))
+        url = original_url(entry)
+        self._in_flight.pop(url, None)
+        if self.synchronised or not itself or entry.url != url:
+            return
+        if isinstance(self.strategy, Returning) and is_judged(entry):
+            self.strategy.returned(url)
 
     def _learn_event(self, event: bytes, queue: str, *, mine: bool) -> None:
         outcome = self._own_outcome(event) if mine else None
