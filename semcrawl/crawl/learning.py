@@ -17,7 +17,7 @@ from semcrawl.frontier.contract import FRONT, QUEUES, CrawlEvent, Entry, Frontie
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Relevance
-from semcrawl.relevance.contract import Rekeying, Returning, Selective, Synchronised
+from semcrawl.relevance.contract import Rekeying, Selective, Synchronised
 from semcrawl.relevance.wire import decode_event, encode_event
 
 logger = logging.getLogger(__name__)
@@ -195,18 +195,12 @@ class SharedLearning:
             self._in_flight[url] = now
         self.strategy.taken(taken)
 
-    def went_back(self, entry: Entry, *, itself: bool = False) -> None:
-        """Note that a link, or the target of its redirect, waits again.
+    def went_back(self, entry: Entry) -> None:
+        """Note that a link, or the target of its redirect, waits again (``synchronised``).
 
-        The other workers notice when it is taken. A link that waits ``itself`` gets new keys again;
-        the target of a redirect keeps its place in front.
+        The other workers notice when it is taken.
         """
-        url = original_url(entry)
-        self._in_flight.pop(url, None)
-        if self.synchronised or not itself or entry.url != url:
-            return
-        if isinstance(self.strategy, Returning) and is_judged(entry):
-            self.strategy.returned(url)
+        self._in_flight.pop(original_url(entry), None)
 
     def _learn_event(self, event: bytes, queue: str, *, mine: bool) -> None:
         outcome = self._own_outcome(event) if mine else None

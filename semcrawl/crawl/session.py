@@ -253,7 +253,7 @@ class CrawlSession:
         self.intake.mirrors.went_back(lease)
         entry = replace(lease.entry, payload=state.pack())
         await self.frontier.give_back([replace(lease, entry=entry)], delay=delay)
-        self._learning.went_back(entry, itself=True)
+        self._learning.went_back(entry)
         self.wake()
 
     def processed(self, lease: Lease) -> None:

@@ -170,18 +170,6 @@ class Rekeying(Protocol):
 
 
 @runtime_checkable
-class Returning(Protocol):
-    """A strategy that updates the keys of links that were taken and given back; optional.
-
-    Only workers that are not synchronised are told, as no event reports it to the others.
-    """
-
-    def returned(self, url: str) -> None:
-        """Note that a link waits again without an outcome."""
-        ...
-
-
-@runtime_checkable
 class Citing(Protocol):
     """A strategy that also uses links to known URLs, as votes; optional."""
 

@@ -149,18 +149,3 @@ def test_a_host_of_several_lists_is_of_the_one_that_is_trusted_most():
     assert before < 0.5 < hosts.trust(np.array([9])).item() == 1
     hosts.named([(9, "bad.example p/a")], 10)
     assert hosts.trust(np.array([9])).item() == 1
-
-
-def test_a_link_that_was_taken_and_went_back_falls_behind_as_those_beside_it():
-    """One that had to wait for its host's robots.txt, say."""
-    strategy = Learned()
-    listed = [f"http://h{n}.example/data.ttl" for n in range(60)]
-    fetch(strategy, HOME.url, Kind.HTML, links(*listed))
-    strategy.taken(listed[50:])
-    for url in listed[50:55]:
-        strategy.returned(url)
-    for url in listed[:40]:
-        fetch(strategy, url, None, parent=HOME.url)
-    moved = strategy.rekeyed()
-    assert all(moved[url] > -0.2 for url in listed[50:55])
-    assert moved.keys().isdisjoint(listed[55:])

@@ -116,14 +116,6 @@ class WaitingOrder:
                 mine = mine[:head]
             self._fronts[host] = np.concatenate((self._fronts.get(host, _NO_LINKS), mine))
 
-    def rejoin(self, number: int) -> bool:
-        """Let a taken link wait again; return whether it is not a sure target."""
-        columns = self._table.columns
-        self.front(columns["host"].item(number))  # drops it from the front, if it is there
-        columns["state"][number] = WAITING
-        self.join(np.array([number]))
-        return bool(columns["index"].item(number) < self._options.sure)
-
     def first(self, host: int, most: int) -> tuple[Ids, float]:
         """Return the first ``most`` links of a host by their key in the frontier, unordered.
 

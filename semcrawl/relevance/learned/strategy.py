@@ -22,7 +22,7 @@ from semcrawl.relevance.learned.model import Judgement
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.parts import SeedFolders, folder_of
 from semcrawl.relevance.learned.prior import TargetSigns
-from semcrawl.relevance.learned.table import DONE, NONE, TAKEN, Floats
+from semcrawl.relevance.learned.table import DONE, NONE, Floats
 from semcrawl.relevance.rules import relevancy_inside_rdf, relevancy_r
 from semcrawl.topics import Topic, about
 from semcrawl.web.vocabulary import Kind
@@ -158,13 +158,6 @@ class Learned:
                 self._memory.taken(number)
             elif len(self._early) < _EARLY:
                 self._early.add(url)
-
-    def returned(self, url: str) -> None:
-        """Note that a taken link waits again."""
-        self._early.discard(url)
-        memory, number = self._memory, self._memory.table.ids.get(url)
-        if number is not None and memory.table.columns["state"].item(number) == TAKEN:
-            memory.pending = max(0, memory.pending - memory.order.rejoin(number))
 
     def values(self) -> Mapping[str, float]:
         """Return nothing: all groups have the same value, so the best key comes first.
