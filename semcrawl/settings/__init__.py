@@ -36,6 +36,8 @@ DOWNLOAD_HANDLERS = {
     "http": "semcrawl.download.handler.AiohttpDownloadHandler",
     "https": "semcrawl.download.handler.AiohttpDownloadHandler",
 }
+# The handlers refuse private addresses; to spiders that are not ours, this middleware says so.
+DOWNLOADER_MIDDLEWARES = {"semcrawl.middlewares.addresses.PrivateAddressMiddleware": 50}
 # The frontier enforces the crawl delay of every host for all workers; the downloader adds none.
 DOWNLOAD_DELAY = 0
 CONCURRENT_REQUESTS_PER_DOMAIN = 1000

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -97,3 +101,24 @@ async def test_a_name_that_does_not_exist_is_looked_up_once(
             await resolver.resolve(host, 80)
         assert error.value.errno == answers[host]
     assert asked == ["missing.example", "later.example", "later.example"]
+
+
+@pytest.mark.slow
+def test_another_spider_of_the_project_says_why_nothing_was_asked(tmp_path: Path) -> None:
+    """Such as the one of ``scrapy bench``, which crawls a server of its own."""
+    spider = tmp_path / "other.py"
+    spider.write_text(
+        "from scrapy import Spider\n\n\n"
+        "class Other(Spider):\n"
+        '    name = "other"\n'
+        '    start_urls = ["http://localhost:9/"]\n'
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "runspider", str(spider)],
+        env=os.environ | {"SCRAPY_SETTINGS_MODULE": "semcrawl.settings"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr.count("is not requested: localhost is a private address") == 1
