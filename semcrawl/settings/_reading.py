@@ -47,6 +47,9 @@ SEMCRAWL_KEEP = "relevant"
 SEMCRAWL_FOCUS = "soft"
 #: How many of the first bytes of a document's statements, and characters of its text, are judged.
 SEMCRAWL_ABOUT_MAX_SIZE = 8 * 1024 * 1024
+#: Most bytes of a file that defines a topic, such as an ontology, and of its statements as N-Quads.
+#: A larger one is refused. An ontology at the default limit takes some 1.5 GB of memory.
+SEMCRAWL_ABOUT_MAX_FILE = 256 * 1024 * 1024
 #: Topic `new`: statements that a crawl remembers in its frontier for all workers and runs, each in
 #: 8 bytes of Redis, up to 32 million, or some 40 bytes of `frontier.db`. The oldest are forgotten
 #: first, and then count as new again.

@@ -16,17 +16,30 @@ from semcrawl.errors import UsageError, os_errors_as
 FETCH = "SEMCRAWL_ABOUT_FETCH"
 
 
-def read_file(name: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
+def read_file(
+    name: str,
+    fetch: Callable[[str], bytes] | None = None,
+    most: int = defaults.SEMCRAWL_ABOUT_MAX_FILE,
+) -> bytes:
     """Return the bytes of a file or URL; raise ``UsageError`` if it cannot be read.
 
-    ``fetch`` returns the bytes of a URL, or raises ``UsageError``; without it URLs are refused.
+    A file of more than ``most`` bytes is refused, and so is a device without end. ``fetch`` returns
+    the bytes of a URL, or raises ``UsageError``; without it URLs are refused.
     """
     if name[:8].lower().startswith(("http://", "https://")):
         if fetch is None:
             raise UsageError(f"{name} cannot be fetched here: save it, and name the file")
         return fetch(name)
-    with os_errors_as(UsageError, f"cannot read {name}"):
-        return Path(name).read_bytes()
+    with os_errors_as(UsageError, f"cannot read {name}"), Path(name).open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise too_large(name, most)
+    return data
+
+
+def too_large(name: str, most: int) -> UsageError:
+    """Make the error of a file of more than ``most`` bytes."""
+    return UsageError(f"{name} has more than {most:,} bytes (SEMCRAWL_ABOUT_MAX_FILE)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +50,8 @@ class TopicOptions:
     max_size: int = defaults.SEMCRAWL_ABOUT_MAX_SIZE
     #: returns the bytes of a file or URL that a topic names; raises ``UsageError``
     read: Callable[[str], bytes] = read_file
+    #: bytes of the statements of a topic's file, beyond which it is refused
+    max_file: int = defaults.SEMCRAWL_ABOUT_MAX_FILE
     #: all settings, for topics that have their own
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -48,5 +63,6 @@ class TopicOptions:
 
         Without ``read``, the function in the setting :data:`FETCH` fetches URLs.
         """
-        read = read or partial(read_file, fetch=settings.get(FETCH))
-        return cls(whole_number(settings, "SEMCRAWL_ABOUT_MAX_SIZE"), read, settings)
+        most = whole_number(settings, "SEMCRAWL_ABOUT_MAX_FILE")
+        read = read or partial(read_file, fetch=settings.get(FETCH), most=most)
+        return cls(whole_number(settings, "SEMCRAWL_ABOUT_MAX_SIZE"), read, most, settings)

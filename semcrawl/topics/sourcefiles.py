@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +15,7 @@ import pyoxigraph
 from semcrawl.errors import UsageError
 from semcrawl.links.pagetext import page_text
 from semcrawl.links.parsing import parse_html
-from semcrawl.rdf import ReadOptions, detect, read
+from semcrawl.rdf import Reading, ReadOptions, detect, read
 from semcrawl.rdf.terms import iri_of
 from semcrawl.topics.contract import Document
 from semcrawl.topics.options import TopicOptions
@@ -25,8 +26,10 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: spools nothing to disk: a topic's file stays in memory while it is read
-_IN_MEMORY = ReadOptions(spool_above=1 << 62, max_in_memory=1 << 62)
+#: bytes of a file that takes so long that a line says so
+_LARGE = 16 * 2**20
+#: the messages about a limit of bytes, maybe after the name of a member
+_TOO_LARGE = re.compile(r"(?:^|: )(more than \d+ bytes.*)$")
 #: most characters of a first line that counts as the title of a plain text
 _MAX_TITLE = 200
 #: most files in a folder
@@ -50,11 +53,16 @@ def statements_of(name: str, options: TopicOptions) -> bytes:
     Raises ``UsageError`` if it cannot be read or has no RDF. If it has errors, a warning says so,
     and the valid statements are returned.
     """
-    return _statements_in(options.read(name), name)
+    return _statements_in(options.read(name), name, options.max_file)
 
 
-def _statements_in(data: bytes, name: str) -> bytes:
-    reading = read(data, _base_of(name), None, _IN_MEMORY)
+def _statements_in(data: bytes, name: str, most: int) -> bytes:
+    if len(data) > _LARGE:
+        logger.warning("about: %s has %d MB and takes a while", name, len(data) >> 20)
+    reading = _read(data, name, most)
+    final = reading.errors[-1].message if reading.errors else ""
+    if found := _TOO_LARGE.search(final):
+        raise UsageError(f"{name} cannot be read: {found[1]} (SEMCRAWL_ABOUT_MAX_FILE)")
     if not reading.quads:
         why = f": {reading.errors[0].message}" if reading.errors else ""
         raise UsageError(f"{name} cannot be read as RDF{why}")
@@ -64,6 +72,17 @@ def _statements_in(data: bytes, name: str) -> bytes:
             name, reading.error_count, reading.errors[0].message,
         )  # fmt: skip
     return reading.nquads
+
+
+def _read(data: bytes, name: str, most: int) -> Reading:
+    """Read a topic's file, which stays in memory; nothing is spooled to disk."""
+    bounds = ReadOptions(
+        spool_above=most,
+        max_in_memory=most,
+        max_nquads_bytes=most,
+        max_unpacked_bytes=most,
+    )
+    return read(data, _base_of(name), None, bounds)
 
 
 def _base_of(name: str) -> str:
@@ -76,12 +95,14 @@ def made_of(name: str, options: TopicOptions, make: Callable[[Iterator[pyoxigrap
     The last results are cached, as a crawl makes its topic for each spider and for the strategy.
     Raises as :func:`statements_of` does.
     """
-    return cast("T", _made(options.read(name), name, make))
+    return cast("T", _made(options.read(name), name, make, options.max_file))
 
 
 @lru_cache(maxsize=2)
-def _made(data: bytes, name: str, make: Callable[[Iterator[pyoxigraph.Quad]], object]) -> object:
-    lines = _statements_in(data, name)
+def _made(
+    data: bytes, name: str, make: Callable[[Iterator[pyoxigraph.Quad]], object], most: int
+) -> object:
+    lines = _statements_in(data, name, most)
     return make(pyoxigraph.parse(lines, format=pyoxigraph.RdfFormat.N_QUADS))
 
 
@@ -127,7 +148,7 @@ def _samples(name: str, options: TopicOptions) -> Iterator[Sample]:
 
 
 def _of_rdf(data: bytes, name: str, options: TopicOptions) -> list[Sample]:
-    reading = read(data, _base_of(name), None, _IN_MEMORY)
+    reading = _read(data, name, options.max_file)
     return samples_in(reading.nquads, name, options.max_size)
 
 

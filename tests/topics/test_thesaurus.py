@@ -1,5 +1,6 @@
 """Topics of thesauri in SKOS, and of ontologies."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -203,6 +204,32 @@ def test_what_is_no_ontology_is_told(tmp_path):
     with pytest.raises(UsageError, match="name a file"):
         about("ontology:", {})
     assert terms_in([]) == set()
+
+
+@pytest.mark.parametrize(("most", "what"), [(100, "has more than 100"), (1700, "of N-Quads")])
+def test_a_file_beyond_the_bound_is_refused(tmp_path, most, what):
+    """Whether the file is too large, or the statements that it gives."""
+    path = tmp_path / "o.ttl"
+    path.write_text(OWL)
+    assert 100 < path.stat().st_size < 1700
+    with pytest.raises(UsageError, match=what) as refused:
+        about(f"ontology:{path}", {"SEMCRAWL_ABOUT_MAX_FILE": most})
+    assert "SEMCRAWL_ABOUT_MAX_FILE" in str(refused.value)
+
+
+def test_a_packed_file_is_unpacked_up_to_the_bound(tmp_path):
+    path = tmp_path / "o.ttl.gz"
+    path.write_bytes(gzip.compress(OWL.encode() + b" " * 20_000))
+    with pytest.raises(UsageError, match=r"more than 10000 bytes unpacked .SEMCRAWL_ABOUT_MAX_FI"):
+        about(f"ontology:{path}", {"SEMCRAWL_ABOUT_MAX_FILE": 10_000})
+
+
+@pytest.mark.slow
+def test_a_file_that_takes_a_while_says_so(tmp_path, caplog):
+    path = tmp_path / "o.ttl"
+    path.write_text(OWL + " " * (17 << 20))
+    about(f"ontology:{path}", {})
+    assert caplog.messages == [f"about: {path} has 17 MB and takes a while"]
 
 
 def of_notes(tmp_path, *notes: str) -> Topic:
