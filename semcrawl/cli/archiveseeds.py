@@ -9,15 +9,23 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
+from itertools import product
 from typing import Any, NamedTuple
 
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.sources.seedlists import Seed
+from semcrawl.terminal.messages import complain
 from semcrawl.web.vocabulary import RDF_EXTENSIONS, RDF_MEDIA_TYPES
 
+#: name of the thread that queries an index
+_THREAD = "semcrawl-archive"
 #: bytes that are read of an answer at a time
 _PIECE = 1 << 16
+#: most pages of an index that are read one after the other without a capture
+_MOST_EMPTY_PAGES = 1000
+#: pages without a capture after which a line says so
+_TOLD_EVERY = 100
 
 
 class Bounds(NamedTuple):
@@ -31,16 +39,22 @@ class Bounds(NamedTuple):
 class _BoundedRequests:
     """The module ``requests`` for a package that reads answers of any size; bounds them."""
 
-    def __init__(self, requests: Any, bounds: Bounds) -> None:
+    def __init__(self, requests: Any, bounds: Bounds, given_up: threading.Event) -> None:
         # an earlier pattern in this process may have installed a wrapper
         self._requests = getattr(requests, "_requests", requests)
         self._bounds = bounds
+        self._given_up = given_up
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._requests, name)
 
     def get(self, url: str, **options: Any) -> Any:
-        """Return a response whose body is read; raise ``ValueError`` for one beyond the bounds."""
+        """Return a response whose body is read; raise ``ValueError`` for one beyond the bounds.
+
+        Raises it too once nobody waits any more: the package would repeat its requests for hours.
+        """
+        if self._given_up.is_set():
+            raise ValueError("given up")
         response = self._requests.get(url, stream=True, **options)
         body, end = bytearray(), time.monotonic() + self._bounds.seconds
         with response:
@@ -70,7 +84,8 @@ def from_archive(
     """Yield a web archive's captures of address patterns (``example.org/*``).
 
     They are filtered by media types, then by extensions; by default by those of RDF. Only the
-    newest ``crawls`` of Common Crawl are queried.
+    newest ``crawls`` of Common Crawl are queried. An index that fails later keeps what it gave.
+    Raises ``SemcrawlError`` if it gave nothing.
     """
     if find_spec("cdx_toolkit") is None:
         raise UsageError(f"seeds from archives: {install_hint('archives')}")
@@ -84,12 +99,19 @@ def from_archive(
         named = "|".join(map(re.escape, extensions))
         filters.append(rf"{regex}url:.*\.({named})(\.(gz|bz2|xz))?$")
     status = "status:200" if index == "ia" else "=status:200"
-    for pattern in patterns:
-        for each in filters:
+    found = 0
+    for pattern, each in product(patterns, filters):
+        try:
             for capture in _captures(index, pattern, [status, each], limit, bounds, crawls):
                 when = str(capture.get("timestamp", ""))[:8]
                 what = capture.get("mime", "") or "unknown"
                 yield Seed(str(capture.get("url", "")), f"{what}, archived {when}")
+                found += 1
+        except SemcrawlError as error:
+            if not found:
+                raise
+            complain(f"{error}; what it gave before is kept")
+            return
 
 
 def _captures(
@@ -97,18 +119,20 @@ def _captures(
 ) -> Iterator[dict[str, Any]]:
     """Query the index in a thread, as the package waits hours for an unreachable server.
 
-    Raises ``SemcrawlError`` if no page of the index comes in time, or one is too large.
+    Raises ``SemcrawlError`` if no page of the index comes in time, one is too large, or too many
+    have no capture.
     """
     os.environ.setdefault("CDXT_MAX_ERRORS", "1")  # read at import
     found: queue.Queue[Any] = queue.Queue(maxsize=1000)
     over = object()
+    given_up = threading.Event()
     mirror = index.removesuffix(_COLLECTIONS) if index.endswith(_COLLECTIONS) else None
 
     def ask() -> None:
         import cdx_toolkit
         from cdx_toolkit import myrequests
 
-        myrequests.requests = _BoundedRequests(myrequests.requests, bounds)
+        myrequests.requests = _BoundedRequests(myrequests.requests, bounds, given_up)
         try:
             source = "cc" if mirror else index
             # the default is all of them, more than a hundred
@@ -127,19 +151,31 @@ def _captures(
         except Exception as error:  # the package may raise anything
             found.put(error)
 
-    threading.Thread(target=ask, daemon=True).start()
-    while True:
-        try:
+    threading.Thread(target=ask, name=_THREAD, daemon=True).start()
+    empty_pages = 0
+    try:
+        while True:
             item = found.get(timeout=bounds.seconds)
-        except queue.Empty:
-            raise SemcrawlError(
-                f"the index {index} gave no answer in {bounds.seconds:g} seconds"
-            ) from None
-        if item is over:
-            return
-        if item is None:
-            continue
-        if isinstance(item, Exception):
-            reason = " ".join(str(item).split())[:200] or type(item).__name__
-            raise SemcrawlError(f"the index {index} cannot be read: {reason}")
-        yield item
+            if item is over:
+                return
+            if isinstance(item, Exception):
+                reason = " ".join(str(item).split())[:200] or type(item).__name__
+                raise SemcrawlError(f"the index {index} cannot be read: {reason}")
+            if item is not None:
+                empty_pages = 0
+                yield item
+                continue
+            empty_pages += 1
+            if empty_pages % _TOLD_EVERY == 0:
+                complain(f"the index {index}: {empty_pages} pages without a capture so far")
+            if empty_pages > _MOST_EMPTY_PAGES:
+                raise SemcrawlError(
+                    f"the index {index} gave {_MOST_EMPTY_PAGES:,} pages without a capture: "
+                    "name a part of the site, such as example.org/data/*"
+                )
+    except queue.Empty:
+        raise SemcrawlError(
+            f"the index {index} gave no answer in {bounds.seconds:g} seconds"
+        ) from None
+    finally:
+        given_up.set()

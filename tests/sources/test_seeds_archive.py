@@ -178,6 +178,54 @@ def test_pages_without_a_find_are_no_silence(capsys, monkeypatch, tmp_path: Path
 
 
 @pytest.mark.slow
+def test_an_index_whose_pages_stay_empty_is_given_up(capsys, monkeypatch, tmp_path: Path) -> None:
+    """What it gave before is kept, and said to be."""
+    requests = pytest.importorskip("cdx_toolkit.myrequests")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    at_once = {"next_fetch": 0, "minimum_interval": 0}
+    monkeypatch.setitem(requests.retry_info, "127.0.0.1", at_once)
+    monkeypatch.setattr("semcrawl.cli.archiveseeds._MOST_EMPTY_PAGES", 5)
+    monkeypatch.setattr("semcrawl.cli.archiveseeds._TOLD_EVERY", 4)
+    first = json.dumps({"url": "http://a.example/x.ttl", "mime": "text/turtle"}).encode()
+    has_first = False
+
+    def endless(path: str, query: dict[str, list[str]]) -> tuple[int, str, bytes]:
+        if has_first and query["page"] == ["0"]:
+            return 200, "text/x-cdxj", first
+        return 404, "text/x-cdxj", b'{"message": "No Captures found for: a.example/*"}'
+
+    with web(endless) as base:
+        command = ("archive", "a.example/*", "--index", f"{base}/cdx", "--type", "text/turtle")
+        empty = seeds(capsys, *command)
+        has_first = True
+        some = seeds(capsys, *command)
+    assert empty[:2] == (1, [])
+    assert "4 pages without a capture so far" in empty[2]
+    assert "gave 5 pages without a capture" in empty[2]
+    assert some[:2] == (0, ["http://a.example/x.ttl"])
+    assert "what it gave before is kept" in some[2]
+
+
+@pytest.mark.slow
+def test_an_index_that_is_given_up_is_not_asked_again(capsys, monkeypatch, tmp_path: Path) -> None:
+    """The package alone would repeat its requests for hours."""
+    requests = pytest.importorskip("cdx_toolkit.myrequests")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    soon = {"next_fetch": 0, "minimum_interval": 0.05}
+    monkeypatch.setitem(requests.retry_info, "127.0.0.1", soon)
+    before = threading.enumerate()
+    with web(lambda path, query: (503, "text/plain", b"later")) as base:
+        command = ("archive", "a.example/*", "--index", f"{base}/cdx", "--type", "text/turtle")
+        status, _, said = seeds(capsys, *command, "-s", "DOWNLOAD_TIMEOUT=1")
+        for thread in threading.enumerate():
+            if thread.name == "semcrawl-archive" and thread not in before:
+                thread.join(30)
+                assert not thread.is_alive()
+    assert status == 1
+    assert "gave no answer in 1 seconds" in said
+
+
+@pytest.mark.slow
 def test_an_index_that_does_not_answer_is_one_clear_line(capsys) -> None:
     pytest.importorskip("cdx_toolkit")
     status, _, said = seeds(
