@@ -10,6 +10,14 @@ from semcrawl.links import Page
 from semcrawl.relevance.contract import Outcome
 from semcrawl.relevance.learned import Learned
 from semcrawl.relevance.learned.options import LearnedOptions
+from semcrawl.relevance.learned.pagelevels import (
+    FAR,
+    HOLDS,
+    NAMES,
+    UNKNOWN,
+    PageLevels,
+    level_of,
+)
 from semcrawl.topics import about
 from semcrawl.web.vocabulary import Kind
 from tests.relevance.learning import HOME, keys, links
@@ -95,6 +103,7 @@ def test_what_is_new_is_not_hoped_for():
     assert rows["about the topic"].startswith("73%")
     options = Learned(topic=about("new", {})).options
     assert (options.explore_topic, options.links_weight, options.usual_share) == (0, 0, 0)
+    assert options.page_levels == 0
     assert Learned(topic=about(f"all({TOPIC}, new)", {})).options.explore_topic == 0
     assert Learned(topic=about(TOPIC, {})).options == LearnedOptions()
     chosen = {"SEMCRAWL_ABOUT": "new", "SEMCRAWL_LEARNED_OPTIONS": '{"new_share": 0}'}
@@ -153,6 +162,58 @@ def test_where_nearly_all_is_off_the_topic_one_more_teaches_little(strategy):
             judged(each, f"http://a.example/a/{n}.ttl", 0.0)
     beside = "http://a.example/b/90.ttl"
     assert share_of(strategy, beside) > 1.5 * share_of(plain, beside)
+
+
+def taught_by_pages(strategy: Learned, *, naming_fit: bool) -> None:
+    """Tell of pages that name the topic and of others, each with a document."""
+    for n in range(6):
+        for where, relevance in (("defined", 0.4), ("plain", 0.0)):
+            page = Page(f"http://a.example/{where}/{n}", depth=1, relevance=relevance)
+            (found,) = strategy.rank(page, links(f"http://a.example/data/{where}-{n}.ttl"))
+            told = Outcome(page.url, Kind.HTML, False, page.url, HOME.url, new_links=(found,))
+            strategy.learn(replace(told, relevance=relevance))
+            gain = float((where == "defined") == naming_fit)
+            url = found.link.url
+            told = Outcome(url, Kind.RDF, gain > 0, url, page.url, relevance=gain, gain=gain)
+            strategy.learn(told)
+
+
+@pytest.mark.parametrize("naming_fit", [False, True])
+def test_whether_pages_that_name_the_topic_lead_to_it_is_learned(strategy, naming_fit):
+    """A page that defines terms names them too, though its data does not use them."""
+    plain = Learned(LearnedOptions(page_levels=0), topic=about(TOPIC, {}))
+    plain.load_state(strategy.dump_state())
+    gaps = []
+    for each in (strategy, plain):
+        taught_by_pages(each, naming_fit=naming_fit)
+        pages = (Page("http://a.example/elsewhere/", relevance=one) for one in (0.4, 0.0))
+        url = "http://a.example/elsewhere/new.ttl"
+        naming, other = (each.rank(page, links(url))[0].key for page in pages)
+        gaps.append(naming - other)
+        assert (naming < other) == naming_fit or each is plain
+    assert gaps[0] < gaps[1] - 0.05 if naming_fit else gaps[0] > gaps[1] + 0.2
+    other = Learned(topic=about(TOPIC, {}))
+    other.load_state(strategy.dump_state())
+    assert (other._memory.shares.levels.counts == strategy._memory.shares.levels.counts).all()
+
+
+def test_pages_that_name_the_topic_are_trusted_as_far_as_their_documents_fit(strategy):
+    levels = strategy._memory.shares.levels
+    assert levels.reliability(NAMES) == 1
+    taught_by_pages(strategy, naming_fit=False)
+    assert levels.reliability(NAMES) == pytest.approx(1 / 7)
+    assert levels.corrections()[UNKNOWN] == 0
+
+
+def test_levels_with_the_same_share_need_no_correction():
+    levels = PageLevels(3.0)
+    for level in (FAR, NAMES):
+        for gain in (1.0, 0.0, 0.0, 0.0):
+            levels.add(level, gain)
+    assert levels.corrections() == pytest.approx([0, 0, 0, 0], abs=1e-6)
+    assert [level_of(each) for each in (None, 0.0, 0.3, 0.4, 1.0)] == [
+        *(UNKNOWN, FAR, FAR, NAMES, HOLDS)
+    ]
 
 
 def share_of(strategy: Learned, url: str) -> int:

@@ -322,8 +322,8 @@ class Refresh:
             logits = self._model.logits(rows, starts, columns["prior"][numbers])
             columns["index"][numbers] = sigmoids(logits)
             if self._shares is not None:
-                priors = columns["share_prior"][numbers]
-                shares = self._shares.among(rows, starts, priors)
+                priors, levels = columns["share_prior"][numbers], columns["level"][numbers]
+                shares = self._shares.among(rows, starts, priors, levels)
                 columns["share"][numbers], columns["hope"][numbers] = shares
 
     def _forget(self) -> None:

@@ -42,6 +42,7 @@ def content_of(memory: CrawlMemory) -> dict[str, Any]:
     if memory.shares is not None:
         content |= {f"shares_{key}": array for key, array in memory.shares.model.state().items()}
         content |= {"shares_judged": memory.shares.judged, "shares_gained": memory.shares.gained}
+        content |= {"shares_levels": memory.shares.levels.counts}
     for name in _COUNTS:
         names, counts, fruitless = getattr(memory, name).state()
         content |= {f"{name}_names": names, f"{name}_counts": counts}
@@ -70,6 +71,8 @@ def take_over(
             model.restore({key: content[f"shares_{key}"] for key in model.state()})
             memory.shares.judged = int(content.get("shares_judged", 0))
             memory.shares.gained = float(content.get("shares_gained", 0.0))
+            levels = memory.shares.levels
+            levels.counts[:] = content.get("shares_levels", levels.counts)
         memory.fetches = int(content["fetches"])
         memory.drought = int(content.get("drought", 0))
         memory.judged = int(content.get("judged", 0))

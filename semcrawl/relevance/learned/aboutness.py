@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from semcrawl.links import Link
 from semcrawl.relevance.learned.options import LearnedOptions
+from semcrawl.relevance.learned.pagelevels import UNKNOWN, level_of
 from semcrawl.relevance.learned.parts import LinkParts
 from semcrawl.relevance.learned.prior import LinkSigns
 from semcrawl.topics import NEAR, Remembering, Topic, parts_of
@@ -110,6 +111,7 @@ def options_for(topic: Topic | None, options: LearnedOptions) -> LearnedOptions:
         topic_share=options.new_share,
         page_weight=0.0,
         links_weight=0.0,
+        page_levels=0.0,
         usual_share=0.0,
     )
 
@@ -122,7 +124,8 @@ def about(signs: LinkSigns, near: Nearness, *, with_shares: bool) -> LinkSigns:
     if signs.useless:
         return signs
     if with_shares:
-        return signs._replace(share_prior=near.share_evidence)
+        level = level_of(near.page) if signs.sure else UNKNOWN
+        return signs._replace(share_prior=near.share_evidence, level=level)
     prior = signs.prior + near.evidence - (_OPEN if signs.sure else 0.0)
     target = signs.target_prior - (_OPEN if signs.sure else 0.0)
     return signs._replace(prior=prior, target_prior=target)

@@ -130,6 +130,7 @@ class CrawlMemory:
             flags=judged.twins * np.uint8(TWIN),
             **({} if self.shares is None else self.shares.of(facts)._asdict()),
             share_prior=np.array([f.signs.share_prior for f in facts], np.float32),
+            level=np.array([f.signs.level for f in facts], np.uint8),
         )
         columns = self.table.columns
         if parent != NONE and columns["first_child"].item(parent) == NONE:

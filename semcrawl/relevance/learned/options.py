@@ -51,6 +51,9 @@ class LearnedOptions:
     #: weight of what a page teaches of its own link by the shares of its new links, times the index
     #: of the best of them
     links_weight: float = 0.5
+    #: number of documents as which the share of all judged ones counts in that of the documents of
+    #: pages that name the topic, of pages that hold data about it, and of others; 0: no difference
+    page_levels: float = 3.0
     #: part of the logit of the overall share so far that is expected of a document anyway: where
     #: nearly all are off the topic, one more teaches little
     usual_share: float = 0.5

@@ -134,6 +134,8 @@ class LinkSigns(NamedTuple):
     target_prior: float
     #: logit of the share about the topic
     share_prior: float = 0.0
+    #: level of its page, if it is surely a target; see ``pagelevels``
+    level: int = 0
 
     @classmethod
     def of(cls, link: Link, parts: LinkParts, targets: TargetSigns) -> Self:

@@ -8,11 +8,13 @@ from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semcrawl.relevance.learned.aboutness import likeness
 from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.model import IndexModel, sigmoids
 from semcrawl.relevance.learned.options import LearnedOptions
+from semcrawl.relevance.learned.pagelevels import PageLevels, level_of
 from semcrawl.relevance.learned.table import NONE, Floats, Ids, LinkTable, Rows
 
 #: weight of a document for the page that links to it, relative to its own link; squared for the
@@ -49,6 +51,8 @@ class TopicShares:
         self._links_weight = options.links_weight
         self._usual = options.usual_share
         self._depth = options.backup_depth
+        #: whether pages near the topic are reliable
+        self.levels = PageLevels(options.page_levels)
         self._start = np.float32(options.topic_share)
         self._initial = np.float32(options.initial_squares)
         self._explore = options.explore_topic if options.use_exploration else 0.0
@@ -59,11 +63,16 @@ class TopicShares:
         """Return the shares behind new links."""
         starts = np.array(list(accumulate((len(f.rows) for f in facts[:-1]), initial=0)))
         priors = np.array([f.signs.share_prior for f in facts], np.float32)
-        return self.among(np.concatenate([f.rows for f in facts]), starts, priors)
+        levels = np.array([f.signs.level for f in facts], np.uint8)
+        return self.among(np.concatenate([f.rows for f in facts]), starts, priors, levels)
 
-    def among(self, rows: Rows, starts: Ids, priors: Floats) -> Shares:
-        """Return the shares behind links; arguments as in :meth:`IndexModel.logits`."""
-        logits = self.model.logits(rows, starts, priors + self._start)
+    def among(self, rows: Rows, starts: Ids, priors: Floats, levels: NDArray[np.uint8]) -> Shares:
+        """Return the shares behind links; arguments as in :meth:`IndexModel.logits`.
+
+        ``levels`` are those of their pages.
+        """
+        priors = priors + self._start + self.levels.corrections()[levels]
+        logits = self.model.logits(rows, starts, priors)
         expected = sigmoids(logits)
         hope = self._explore * (1 - (1 + self.gained) / (2 + self.judged))
         if not hope or not len(rows):
@@ -78,6 +87,7 @@ class TopicShares:
         others = self.judged - self.gained
         usual = float(self._start) + self._usual * math.log((1 + self.gained) / (1 + others))
         self.judged += 1
+        self.levels.add(table.columns["level"].item(number), gain)
         self.gained += gain
         weight, columns = 1.0, table.columns
         for _ in range(self._depth + 1):
@@ -91,12 +101,14 @@ class TopicShares:
     def learn_page(self, table: LinkTable, number: int, relevance: float, links: range) -> None:
         """Learn from a page and its new links.
 
-        One about the topic teaches that links like the one to it lead to the topic. One without
-        relevance may still lead there; it only teaches the predicted share of its links.
+        One about the topic teaches that links like the one to it lead to the topic, as far as the
+        documents of such pages do. One without relevance may still lead there; it only teaches the
+        predicted share of its links.
         """
         if weight := self._page_weight * likeness(relevance):
             prior = table.columns["share_prior"].item(number) + float(self._start)
-            self.model.update(table.rows(number), prior, 1.0, weight)
+            reliability = self.levels.reliability(level_of(relevance))
+            self.model.update(table.rows(number), prior, reliability, weight)
         self._learn_links(table, number, links)
 
     def _learn_links(self, table: LinkTable, number: int, links: range) -> None:

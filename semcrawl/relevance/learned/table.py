@@ -32,6 +32,7 @@ COLUMNS: dict[str, type[np.generic]] = {
     "prior": np.float32,
     "target_prior": np.float32,
     "share_prior": np.float32,
+    "level": np.uint8,  # of its page, if it is surely a target
     "index": np.float32,  # predicted
     "target": np.float32,  # probability of being one, as first predicted
     "share": np.float32,  # predicted share about the topic
@@ -159,6 +160,7 @@ class LinkTable:
             "column_share": np.ones(len(flags)),
             "column_hope": np.ones(len(flags)),
             "column_share_prior": np.zeros(len(flags)),
+            "column_level": np.zeros(len(flags)),
         }
         columns = {name: (older | dict(state))[f"column_{name}"] for name in COLUMNS}
         return cls._of(list(state["urls"]), columns, state["rows"])
