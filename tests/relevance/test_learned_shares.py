@@ -18,7 +18,6 @@ from semcrawl.relevance.learned.pagelevels import (
     PageLevels,
     level_of,
 )
-from semcrawl.relevance.learned.parts import SeedFolders
 from semcrawl.topics import about
 from semcrawl.web.vocabulary import Kind
 from tests.relevance.learning import HOME, keys, links
@@ -227,15 +226,3 @@ def test_folders_named_after_the_topic_come_first(strategy):
     named, other = "http://a.example/docs/Schema/x.ttl", "http://a.example/docs/Other/x.ttl"
     found = keys(strategy, [named, other])
     assert found[named] < found[other] - 0.1
-
-
-def test_links_to_pages_with_the_topics_names_lead_to_rdf_more_often():
-    """Not so links to RDF, where it is known, nor with a topic that knows no names."""
-
-    def prior(url: str, topic: str) -> float:
-        maker = Learned(topic=about(topic, {}))._maker
-        return maker.facts(links(url)[0], "", SeedFolders()).signs.prior
-
-    for name, more in (("schema.html", 1), ("schema.ttl", 0), ("other.html", 0)):
-        url = f"http://a.example/{name}"
-        assert prior(url, TOPIC) == pytest.approx(prior(url, "new") + more)

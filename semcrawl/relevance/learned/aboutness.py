@@ -22,9 +22,6 @@ _STEPS = (0.0, 0.2, 0.5, 0.8)
 #: logits that a link gains by its own words, the words around it, and its page, as pages about a
 #: topic link to similar pages, and name it (sources.md S: linkage locality)
 _BY_WORDS, _BY_CONTEXT, _BY_PAGE = 2.0, 0.7, 0.7
-#: logits that a link to a page gains for leading to RDF at all by its own words, as a site's pages
-#: with the names of terms lead to data more often than others
-_INDEX_BY_WORDS = 1.0
 #: logits that a page near the topic adds to the share of its links' documents about the topic
 _SHARE_BY_PAGE = 1.6
 #: logits taken off a link to a document of the wanted kind, as its subject is unknown
@@ -128,8 +125,7 @@ def about(signs: LinkSigns, near: Nearness, *, with_shares: bool) -> LinkSigns:
         return signs
     if with_shares:
         level = level_of(near.page) if signs.sure else UNKNOWN
-        prior = signs.prior if signs.sure else signs.prior + _INDEX_BY_WORDS * near.words
-        return signs._replace(prior=prior, share_prior=near.share_evidence, level=level)
+        return signs._replace(share_prior=near.share_evidence, level=level)
     prior = signs.prior + near.evidence - (_OPEN if signs.sure else 0.0)
     target = signs.target_prior - (_OPEN if signs.sure else 0.0)
     return signs._replace(prior=prior, target_prior=target)
