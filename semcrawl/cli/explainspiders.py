@@ -12,6 +12,8 @@ from scrapy.settings import BaseSettings
 from semcrawl import rdf
 from semcrawl.config.components import say_who_it_is
 from semcrawl.config.leadoptions import EndpointOptions
+from semcrawl.config.scope import Scope
+from semcrawl.crawl.failures import AddressRefused
 from semcrawl.links import FoundBy, Link, header_text
 from semcrawl.sources.endpointanswers import read_rows
 from semcrawl.sources.endpointpaging import Following, first_steps
@@ -19,12 +21,23 @@ from semcrawl.sources.endpointsteps import PAGES, UNION_DEFAULT_GRAPH, Ask, Step
 from semcrawl.sources.endpointwalk import EndpointWalk, Triples
 from semcrawl.web.vocabulary import RDF_FIRST, Kind
 
+#: statuses that the command tells of; redirects are followed
+_ERRORS = range(400, 600)
+
 
 class ExplainSpider(Spider):
-    """Uses a crawl's user agent and keeps the first problem."""
+    """Uses a crawl's user agent and keeps the first problem.
+
+    The address that the user names may be private, as a crawl's seed may.
+    """
 
     name = "explain"
     problem = ""
+
+    def __init__(self, named: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.scope = Scope.parse("site")
+        self.scope.named |= Scope.roots_of(named)
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -34,21 +47,27 @@ class ExplainSpider(Spider):
 
     def fail(self, failure: Any) -> None:
         """Keep the error."""
-        self.problem = f"{failure.type.__name__}: {failure.getErrorMessage()}".splitlines()[0]
+        message = failure.getErrorMessage()
+        if not failure.check(AddressRefused):
+            message = f"{failure.type.__name__}: {message}"
+        self.problem = message.splitlines()[0]
 
 
 class PageSpider(ExplainSpider):
-    """Fetches one page."""
+    """Fetches one page, after redirects."""
 
     def __init__(self, url: str, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        super().__init__(url, **kwargs)
         self.url = url
         self.response: Response | None = None
 
     async def start(self) -> Any:
         """Request the page."""
         yield Request(
-            self.url, callback=self.parse, errback=self.fail, meta={"handle_httpstatus_all": True}
+            self.url,
+            callback=self.parse,
+            errback=self.fail,
+            meta={"handle_httpstatus_list": _ERRORS},
         )
 
     def parse(self, response: Response, **kwargs: Any) -> None:
@@ -60,7 +79,7 @@ class EndpointSpider(ExplainSpider):
     """Fetches an endpoint's description and graphs, and lists a crawl's next queries."""
 
     def __init__(self, endpoint: str, options: EndpointOptions, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        super().__init__(endpoint, **kwargs)
         self._first = first_steps(endpoint, options.page, options.most)[0]
         self._walk = EndpointWalk(options.skipped)
         self._timeout = options.timeout

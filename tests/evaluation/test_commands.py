@@ -11,6 +11,7 @@ import pytest
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.evaluation.serve import WorldServer
 from tests.evaluation.worlds import members
+from tests.loopback import web
 
 BROKEN = """
 class Broken:
@@ -171,6 +172,26 @@ def test_explain_asks_under_the_name_that_a_crawl_asks_under(tmp_path):
             cwd=tmp_path, http_proxy=server.proxy_url,
         )  # fmt: skip
     assert "(+me@a.example)" in done.stdout, done.stderr
+
+
+@pytest.mark.slow
+def test_explain_reads_a_private_address_that_the_user_names(tmp_path):
+    """As a crawl does with its seeds. Redirects are followed, but not to another one."""
+
+    def answer(path, query):
+        if path == "/away":
+            return 302, "http://10.0.0.1/", b""
+        if path == "/moved":
+            return 302, "/", b""
+        return 200, "text/html", b"<a href=x.ttl>data</a>"
+
+    with web(answer) as base:
+        done = semcrawl("explain", f"{base}/", cwd=tmp_path)
+        moved = semcrawl("explain", f"{base}/moved", cwd=tmp_path)
+        away = semcrawl("explain", f"{base}/away", cwd=tmp_path)
+    assert f"{base}/x.ttl" in done.stdout, done.stderr
+    assert f"{base}/x.ttl" in moved.stdout, moved.stderr
+    assert "10.0.0.1 is a private address" in away.stderr
 
 
 @pytest.mark.slow
