@@ -84,7 +84,8 @@ class Dispatcher:
             slow = self._leases.overdue_count(_OVERDUE)
             # synchronised workers also count the links in flight at other workers
             waited_for = max(flying - slow, self._learning.awaited(_OVERDUE))
-            allowed = self._strategy.room(waited_for)
+            # each overdue link lets one more be tried: a few silent hosts in front would hold all
+            allowed = self._strategy.room(max(0, waited_for - slow))
             self.restrained = allowed < self._options.concurrency
             self.limit = min(self._options.concurrency, slow + waited_for + max(0, allowed))
             room = min(room, allowed)
@@ -159,9 +160,9 @@ class Dispatcher:
 
     def _portion(self, room: int) -> tuple[SkippedHosts, int]:
         """Return the hosts that the next take skips, and how many links it may take."""
-        skip, most = self._slots.skipped(
-            self._leases.in_flight, some_are_dead=self._health.some_are_dead
-        )
+        # without a host that gave something, there is none to keep slots for
+        some_are_dead = self._health.some_are_dead and self._health.gave_something()
+        skip, most = self._slots.skipped(self._leases.in_flight, some_are_dead=some_are_dead)
         self.skipped_some = bool(skip)
         return skip, max(1, min(room, most))
 
@@ -240,8 +241,9 @@ class Dispatcher:
         if not options.slow_start:
             return self._most
         learned = self._learning.outcomes // options.slow_start
-        # overdue links teach nothing for now: they do not use up the allowance
-        return min(self._most, 1 + learned + self._leases.overdue_count(_OVERDUE))
+        # overdue links teach nothing for now: they do not use up the allowance, and each lets one
+        # more be tried
+        return min(self._most, 1 + learned + 2 * self._leases.overdue_count(_OVERDUE))
 
 
 class EventReader:

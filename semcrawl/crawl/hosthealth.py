@@ -247,9 +247,9 @@ class HostHealth:
         host = lease.entry.host
         return host in self._down and host not in self._known and not lease.probe
 
-    def gave_something(self, host: str) -> bool:
-        """Whether a host has given anything, as far as this process knows."""
-        return host in self._known
+    def gave_something(self, host: str = "") -> bool:
+        """Whether a host, or any at all, has given anything, as far as this process knows."""
+        return host in self._known if host else bool(self._known)
 
     def room(self, flying: int) -> int | None:
         """Return how many links may be taken while the crawl is paused; ``None`` if it is not."""

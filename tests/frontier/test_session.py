@@ -11,6 +11,7 @@ from answered_crawl import LIMIT, Crawl
 from backends import backend_at
 
 from semcrawl.crawl.channels import SpiderChannel
+from semcrawl.crawl.leasebook import LeaseBook
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
@@ -141,6 +142,18 @@ async def test_a_crawl_that_starts_slowly_asks_for_more_at_a_time_as_it_learns(
         for lease in leases:
             crawl.session.learn(Outcome(lease.entry.url, Kind.HTML, target=False), "html")
             crawl.finish(lease)
+
+
+@pytest.mark.parametrize("crawl", [{"concurrency": 8, "slow_start": 100}], indirect=True)
+async def test_a_link_that_keeps_silent_lets_two_others_be_tried(
+    crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One after the other, each would hold those behind it for as long."""
+    await crawl.begin(*(f"http://h{n}/" for n in range(9)))
+    silent = await crawl.fetch()
+    monkeypatch.setattr(LeaseBook, "overdue", lambda book, seconds: [silent])
+    others = [await crawl.fetch() for _ in range(2)]
+    assert crawl.session.in_flight == [silent, *others]
 
 
 @pytest.mark.parametrize("crawl", [{"concurrency": 1}], indirect=True)
