@@ -98,9 +98,17 @@ class OwnOnly(Base):
         yield Request(HOST + "/late?2", callback=self.parse_later)
 
     def parse_later(self, response):
-        referer = response.request.headers.get("Referer")
-        self.crawler.stats.set_value("referer", referer and referer.decode())
+        self.note_referer(response)
+        yield Request(HOST + "/elsewhere", callback=self.parse_last)
+
+    def parse_last(self, response):
+        self.note_referer(response)
         yield Request(HOST + "/a.ttl")
+
+    def note_referer(self, response):
+        referer = response.request.headers.get("Referer")
+        noted = self.crawler.stats.get_value("referers", [])
+        self.crawler.stats.set_value("referers", [*noted, referer and referer.decode()])
 
 
 class Shallow(Base):

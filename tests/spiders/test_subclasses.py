@@ -58,6 +58,8 @@ def late(site: Handler) -> Handler:
         if request.path.startswith("/late"):
             await asyncio.sleep(1.5)
             await out.whole(200, [("Content-Type", "text/plain")], b"late")
+        elif request.path.startswith("/elsewhere"):
+            await out.whole(302, [("Location", "/late?2")], b"")
         else:
             await site(request, out)
 
@@ -167,8 +169,8 @@ def test_a_crawl_waits_for_requests_of_the_spiders_own(crawls: Crawls) -> None:
 
 
 def test_requests_of_callbacks_name_the_page_that_they_come_from(crawls: Crawls) -> None:
-    """As those of other spiders do."""
-    assert crawls.stats["own-only"]["referer"] == HOST + "/late"
+    """As those of other spiders do, after redirects too."""
+    assert crawls.stats["own-only"]["referers"] == [HOST + "/late", HOST + "/elsewhere"]
 
 
 def test_start_may_give_items(crawls: Crawls) -> None:
