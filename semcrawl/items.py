@@ -45,7 +45,7 @@ class FetchOutcome(StrEnum):
     ADDRESS_REFUSED = "address-refused"  #: a private address, not asked for
     HOST_DOWN = "host-down"  #: the host was down for long; nothing was sent
     OVER_BUDGET = "over-budget"  #: a budget of its host or domain is spent; nothing was sent
-    IGNORED = "ignored"  #: another middleware of the project raised IgnoreRequest
+    IGNORED = "ignored"  #: a middleware raised IgnoreRequest, or a limit of lists was reached
     PARSE_ERROR = "parse-error"  #: claimed to be RDF, and not one statement could be read
     INTERRUPTED = "interrupted"  #: the crawl could not go on before it was read
 

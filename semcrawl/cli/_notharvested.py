@@ -38,7 +38,7 @@ _WORDS: Mapping[str, str] = {
     FetchOutcome.TOO_LARGE: "too large",
     FetchOutcome.ADDRESS_REFUSED: "on private addresses",
     FetchOutcome.OVER_BUDGET: "over the budget of their host or domain",
-    FetchOutcome.IGNORED: "ignored by a middleware",
+    FetchOutcome.IGNORED: "left out by a limit of lists or by a middleware",
 }
 
 
