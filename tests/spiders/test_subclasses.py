@@ -59,7 +59,7 @@ def late(site: Handler) -> Handler:
             await asyncio.sleep(1.5)
             await out.whole(200, [("Content-Type", "text/plain")], b"late")
         elif request.path.startswith("/elsewhere"):
-            await out.whole(302, [("Location", "/late?2")], b"")
+            await out.whole(302, [("Location", "/late?3")], b"")
         else:
             await site(request, out)
 
