@@ -64,8 +64,8 @@ class FetchFilterMiddleware:
     def headers_received(self, headers: Headers, body_length: object, request: Request) -> None:
         """Stop the download if the type is known and not wanted."""
         attempt = attempt_of(request)
-        if attempt is None or attempt.link_state.is_sitemap:
-            return
+        if attempt is None or attempt.link_state.is_sitemap or attempt.link_state.query:
+            return  # an endpoint without a description may answer with anything
         lease = attempt.lease
         media_type = (headers.get(b"Content-Type") or b"").decode("latin-1")
         label = Label.read(lease.entry.label)

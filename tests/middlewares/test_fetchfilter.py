@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Request, Response
@@ -68,6 +70,14 @@ def test_media_types_that_are_targets_are_downloaded() -> None:
 def test_requests_that_are_no_links_are_let_through() -> None:
     """A robots.txt or a JSON-LD context is judged by who asked for it."""
     assert not Filter().stops(Request(URL), Content_Type="image/png")
+
+
+def test_the_answers_of_endpoints_are_read_whatever_their_type() -> None:
+    """One without a description may answer with results; its graphs are asked for all the same."""
+    asked = request()
+    state = asked.meta[ATTEMPT].link_state
+    asked.meta[ATTEMPT].link_state = replace(state, query="description")
+    assert not Filter().stops(asked, Content_Type="application/sparql-results+json")
 
 
 @pytest.mark.parametrize(("status", "filtered"), [(200, True), (299, True), (404, False)])
