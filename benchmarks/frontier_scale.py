@@ -42,14 +42,17 @@ from rich.table import Table
 from scrapy.settings import Settings
 
 from semcrawl.crawl.batchedadds import BatchedAdds
+from semcrawl.crawl.leasebook import LeaseBook
 from semcrawl.frontier import FrontierOptions
 from semcrawl.frontier.backends import job_backend
 from semcrawl.frontier.contract import Entry, Frontier, Lease
 
 #: links that a worker takes at a time
 TAKEN = 8
-#: links that it finishes at a time, at least: pipelines write several documents at once
-WRITTEN = 32
+#: leases that a worker may have (``SEMCRAWL_MAX_LEASES``)
+MAX_LEASES = 256
+#: links in flight of a worker, that is, whose pages' links are not put in yet
+IN_FLIGHT = 64
 #: links put in, and taken, by all workers in a round
 ADDED, FETCHED = 6_000, 1_200
 
@@ -96,11 +99,9 @@ class Worker:
 
     def __init__(self, frontier: Frontier, setup: Setup, number: int) -> None:
         self._frontier = frontier
-        self._adds = BatchedAdds(frontier, self._pop_over)
+        self._leases = LeaseBook(MAX_LEASES)
+        self._adds = BatchedAdds(frontier, self._leases.pop_released, lambda: True)
         self._pages = Pages(setup, number + 1)
-        #: links whose downloads are over, as the next call tells; and whose results are written
-        self._over: list[Lease] = []
-        self._written: list[Lease] = []
 
     async def fill(self, links: int) -> int:
         """Put links in, several pages at a time."""
@@ -122,42 +123,42 @@ class Worker:
         """Take links, and finish them."""
         done = 0
         while done < links:
-            self._over = leases = await self._take()
-            await self._finish(leases)
+            leases = await self._take()
+            for lease in leases:
+                self._leases.end(lease)
             done += len(leases)
-        await self._finish_all()
+        await self._leases.flush(self._frontier, final=True)
         return done
 
     async def crawl(self, links: int) -> int:
         """Take links, put those of their pages in, and finish them."""
-        done = 0
+        done, reading = 0, set[asyncio.Task[None]]()
         while done < links:
-            self._over = leases = await self._take()
-            pages = [self._pages.next(lease.entry.host) for lease in leases]
-            await asyncio.gather(*map(self._adds.add, pages))
-            await self._finish(leases)
+            leases = await self._take()
             done += len(leases)
-        await self._finish_all()
+            reading |= {asyncio.create_task(self._read(lease)) for lease in leases}
+            while len(reading) > IN_FLIGHT - TAKEN:
+                _, reading = await asyncio.wait(reading, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.gather(*reading)
+        await self._leases.flush(self._frontier, final=True)
         return done
 
-    def _pop_over(self) -> list[Lease]:
-        over, self._over = self._over, []
-        return over
+    async def _read(self, lease: Lease) -> None:
+        """Put the links of a page in."""
+        host = lease.entry.host
+        await self._adds.add(self._pages.next(host), host)
+        self._leases.end(lease)
 
     async def _take(self) -> list[Lease]:
-        leases = await self._frontier.take(TAKEN, QUEUES, over=self._pop_over())
+        """Acknowledge what is due, then take links, whose downloads are over at once."""
+        frontier, book = self._frontier, self._leases
+        leases = await frontier.take(TAKEN, QUEUES, over=await book.flush(frontier))
+        for lease in leases:
+            book.hand_out(lease)
+            book.note_downloaded(lease)
         if not leases:
-            await asyncio.sleep(await self._frontier.next_ready(QUEUES) or 0.01)
+            await asyncio.sleep(await frontier.next_ready(QUEUES) or 0.01)
         return leases
-
-    async def _finish(self, leases: Sequence[Lease]) -> None:
-        self._written += leases
-        if len(self._written) >= WRITTEN:
-            await self._finish_all()
-
-    async def _finish_all(self) -> None:
-        await self._frontier.done(self._written)
-        self._over, self._written = [], []
 
 
 def work(url: str, setup: Setup, number: int, connection: Connection) -> None:

@@ -35,8 +35,8 @@ _ROOTS, _NAMED = "roots", "named"
 class Intake:
     """Ranks the links that a process finds and puts each into the frontier once.
 
-    It calls ``wake`` after adding links that may be taken at once. ``released``: see
-    :class:`~semcrawl.crawl.batchedadds.BatchedAdds`.
+    It calls ``wake`` after adding links that may be taken at once. ``released`` and ``is_busy``:
+    see :class:`~semcrawl.crawl.batchedadds.BatchedAdds`.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Intake:
         options: SessionOptions,
         wake: Callable[[], None],
         released: Callable[[], Sequence[Lease]],
+        is_busy: Callable[[], bool],
     ) -> None:
         self.frontier = frontier
         self.strategy = strategy
@@ -69,7 +70,7 @@ class Intake:
         #: budgets and patterns that may change while the crawl runs
         self.limits: CrawlLimits | None = None
         self.wake = wake
-        self._adds = BatchedAdds(frontier, released)
+        self._adds = BatchedAdds(frontier, released, is_busy)
         #: 64-bit hashes of URLs in the seen set; within a process, collisions do not matter
         self._known: set[int] = set()
         self._losses = 0
@@ -148,7 +149,7 @@ class Intake:
             )
             for r in chosen
         ]
-        new = await self._adds.add(entries)
+        new = await self._adds.add(entries, self.host_key(page.url))
         self._remember(entries, new)
         self.learning.found(entries, new)
         return tuple(r for r, is_new in zip(chosen, new, strict=True) if is_new)

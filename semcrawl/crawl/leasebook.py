@@ -12,6 +12,8 @@ from semcrawl.frontier.contract import Frontier, Lease
 #: attempts that one call acknowledges, as it costs little more than a call for a single one;
 #: seconds after which a call acknowledges fewer
 _TOGETHER, _LATEST = 32, 0.3
+#: attempts that wait at most, in all shards, as a multiple of those that one call acknowledges
+_SHARDS = 2
 
 
 class LeaseBook:
@@ -120,21 +122,45 @@ class LeaseBook:
     async def flush(self, frontier: Frontier, *, final: bool = False) -> list[Lease]:
         """Acknowledge ended attempts at the frontier, once there are many or some time has passed.
 
-        The ``final`` call, and one while no lease is held, acknowledges all. Return the leases
-        whose downloads are over but which were not acknowledged: release their hosts next.
+        Without ``final``, and while leases are held, a call acknowledges the attempts of one shard.
+        Return the leases whose downloads are over but which were not acknowledged: release their
+        hosts next.
         """
         released = self.pop_released()
-        together = len(self._ended) + len(self._failed)
-        now = time.monotonic()
-        is_early = together < self._together and now - self._acknowledged < _LATEST
-        if self._held and is_early and not final:
-            return released
-        self._acknowledged = now
-        ended, self._ended = self._ended, []
-        failed, self._failed = self._failed, []
+        shards = None if final or not self._held else self._due(frontier)
+        ended, self._ended = _parted(self._ended, frontier, shards)
+        failed, self._failed = _parted(self._failed, frontier, shards)
+        if ended or failed:
+            self._acknowledged = time.monotonic()
         if ended:
             await frontier.done(ended)
         if failed:
             await frontier.fail(failed)
         over = {lease.id for lease in (*ended, *failed)}
         return [lease for lease in released if lease.id not in over]
+
+    def _due(self, frontier: Frontier) -> set[int]:
+        """Return the shard whose attempts are acknowledged now, if any.
+
+        It has many, or that of the first attempt.
+        """
+        over = [frontier.shard_of(lease.entry.host) for lease in (*self._ended, *self._failed)]
+        if not over:
+            return set()
+        ((shard, number),) = Counter(over).most_common(1)
+        if number >= self._together:
+            return {shard}
+        is_late = time.monotonic() - self._acknowledged >= _LATEST
+        return {over[0]} if is_late or len(over) >= _SHARDS * self._together else set()
+
+
+def _parted(
+    leases: Sequence[Lease], frontier: Frontier, shards: set[int] | None
+) -> tuple[list[Lease], list[Lease]]:
+    """Return the leases of these shards (``None`` = all), and the others."""
+    if shards is None:
+        return list(leases), []
+    parts: tuple[list[Lease], list[Lease]] = [], []
+    for lease in leases:
+        parts[frontier.shard_of(lease.entry.host) not in shards].append(lease)
+    return parts

@@ -52,8 +52,10 @@ class CrawlSession:
         self.strategy = strategy
         self.options = options
         self._leases = LeaseBook(options.leases)
-        #: adds links to the frontier
-        self.intake = Intake(frontier, strategy, options, self.wake, self._leases.pop_released)
+        self.intake = Intake(
+            *(frontier, strategy, options, self.wake, self._leases.pop_released),
+            is_busy=lambda: 2 * self._leases.in_flight_count >= options.concurrency,
+        )
         #: requests sent in this run
         self.requests = 0
         #: turns of this run, a sign of life: while the number grows, the process is alive

@@ -39,7 +39,7 @@ def frontier_options(settings: BaseSettings) -> FrontierOptions:
         mirror_copies=int(read_number(settings, "SEMCRAWL_MIRROR_COPIES", 0)),
         patience=read_number(settings, "SEMCRAWL_REDIS_PATIENCE", 300.0),
         ahead=int(read_number(settings, "SEMCRAWL_FRONTIER_AHEAD", 16)),
-        glance=read_number(settings, "SEMCRAWL_FRONTIER_GLANCE", 0.05),
+        glance=read_number(settings, "SEMCRAWL_FRONTIER_GLANCE", 0.15),
     )
 
 

@@ -57,9 +57,9 @@ class FrontierOptions:
     #: links that a take may draw from a shard although earlier links of the same value and key wait
     #: in another (0 = none); above 0, a worker's own changes to a shard need no new glance at it
     ahead: int = 16
-    #: seconds for which a worker trusts a glance at a shard's best link; a shard without ready
-    #: links is trusted for at most five times as long
-    glance: float = 0.05
+    #: seconds for which a worker trusts a glance at a shard's best link, and few links to a shard
+    #: wait for more; a shard without ready links is trusted for at most twice as long
+    glance: float = 0.15
     #: most links in one list on the server, which reads and moves it as a whole
     chunk: int = 64
     #: seconds to wait for the server's answer

@@ -105,9 +105,10 @@ SEMCRAWL_FRONTIER_SHARDS = 0
 #: Links that a take may draw from one shard although older links of the same value and key wait in
 #: another. So it asks one shard if many links are alike. 0 = first in, first out over all shards.
 SEMCRAWL_FRONTIER_AHEAD = 16
-#: Seconds for which a worker trusts what it knows of a shard's best links. A worker without links
-#: trusts at most five times as long that a shard has none ready.
-SEMCRAWL_FRONTIER_GLANCE = 0.05
+#: Seconds for which a worker trusts what it knows of a shard's best links, and for which few links
+#: to a shard may wait for more. A worker without links trusts at most twice as long that a shard
+#: has none ready.
+SEMCRAWL_FRONTIER_GLANCE = 0.15
 #: Whether a run joins the crawl of its name even if the crawl belongs to another folder or has
 #: other seeds; `semcrawl harvest --join NAME` sets it.
 SEMCRAWL_JOIN = False

@@ -7,8 +7,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from redis import Redis
+
 from semcrawl.frontier import FrontierOptions, ShardedFrontier
 from semcrawl.frontier.contract import Entry, Lease, ManagedFrontier
+from semcrawl.frontier.sharded.shards import number_of
 
 #: the fixture ``open_frontier``: opens the frontier of a worker, ``w1`` unless told otherwise
 OpenFrontier = Callable[..., Awaitable[ManagedFrontier]]
@@ -63,3 +66,17 @@ def sharded(servers: list[str], name: str, worker: str = "w", **more: Any) -> Sh
     """A frontier in shards without delays."""
     options = replace(OPTIONS, **more)
     return ShardedFrontier(servers, prefix=name, worker_id=worker, options=options)
+
+
+def host_in(shard: int) -> str:
+    """A host of one of three shards."""
+    return next(h for n in range(99) if number_of(h := f"h{n}.example", 3) == shard)
+
+
+def scripts_run(servers: list[str]) -> int:
+    """How many scripts the servers have run."""
+    found = 0
+    for url in servers:
+        with Redis.from_url(url) as admin:
+            found += admin.info("commandstats")["cmdstat_evalsha"]["calls"]
+    return found

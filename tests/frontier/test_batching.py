@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from frontier_calls import Q, host_in, link, names, scripts_run, sharded
 
 from semcrawl.crawl.batchedadds import BatchedAdds
 from semcrawl.frontier import Entry, FrontierOptions, RedisFrontier
@@ -76,3 +77,50 @@ async def test_no_call_puts_in_too_many_unless_a_page_has_them(
         found = await asyncio.gather(*map(adds.add, pages))
         assert [sum(new) for new in found] == [links] * 3
         assert await calls(frontier) == before + expected
+
+
+async def test_few_links_to_another_shard_wait_for_those_of_other_pages(
+    servers: list[str], prefix: str
+) -> None:
+    """While the crawl is busy; links of the page's own shard go at once."""
+    own, other = host_in(0), host_in(1)
+    is_busy = True
+    async with sharded(servers, prefix, glance=1000.0) as frontier:
+        adds = BatchedAdds(frontier, is_busy=lambda: is_busy)
+        await frontier.add([link("first", host=own), link("first", host=other)])
+        assert len(await frontier.take(2, Q)) == 2
+        before = scripts_run(servers)
+        few = [link("few", host=own), link("few", host=other)]
+        first = asyncio.create_task(adds.add(few, own))
+        assert await adds.add([link("mine", host=own)], own) == [True]
+        assert scripts_run(servers) == before + 1
+        assert sorted(names(await frontier.take(9, Q))) == ["few", "mine"]
+        many = [link(str(n), host=other) for n in range(32)]
+        assert await adds.add([*many, link("few", host=other)], own) == [True] * 32 + [False]
+        assert await first == [True, True]
+        is_busy = False
+        assert await adds.add([link("soon", host=other)], own) == [True]
+
+
+@pytest.mark.parametrize("glance", [0.0, 0.01])
+async def test_no_link_waits_for_longer_than_a_glance(
+    servers: list[str], prefix: str, glance: float
+) -> None:
+    async with sharded(servers, prefix, glance=glance) as frontier:
+        adds = BatchedAdds(frontier, is_busy=lambda: True)
+        assert await adds.add([link("1", host=host_in(1))], host_in(0)) == [True]
+
+
+async def test_a_fault_in_the_links_to_one_shard_is_the_page_s(
+    servers: list[str], prefix: str
+) -> None:
+    """The page learns of it; another page's links that waited with it are added."""
+    own, other = host_in(0), host_in(1)
+    async with sharded(servers, prefix, glance=1000.0) as frontier:
+        adds = BatchedAdds(frontier, is_busy=lambda: True)
+        faulty = asyncio.create_task(adds.add([Entry("http://b/", other, "", "g")], own))
+        await asyncio.sleep(0)
+        good = [link(str(n), host=other) for n in range(32)]
+        assert await adds.add(good, own) == [True] * 32
+        with pytest.raises(ValueError, match="queue"):
+            await faulty

@@ -6,7 +6,7 @@ import gc
 import weakref
 
 import pytest
-from frontier_calls import OpenFrontier, Q, link, names
+from frontier_calls import OpenFrontier, Q, host_in, link, names, sharded
 from scrapy.http import Request
 
 from semcrawl.crawl.attempt import ATTEMPT, attempt_of
@@ -95,6 +95,31 @@ async def test_attempts_are_acknowledged_together_while_others_go_on(taken: Take
     book.end(four)
     await book.flush(frontier)
     assert (await frontier.counts(Q, [])).leased == 0
+
+
+async def test_one_call_acknowledges_the_attempts_of_one_shard(
+    servers: list[str], prefix: str
+) -> None:
+    """The shard of the first one, unless another has many; at the end all."""
+    async with sharded(servers, prefix) as frontier:
+        await frontier.add([link(f"{n}", host=host_in(n % 3)) for n in range(7)])
+        leases = sorted(await frontier.take(7, Q), key=lambda lease: lease.entry.url[-1])
+        book = LeaseBook(8)  # two together
+        for lease in leases:
+            book.hand_out(lease)
+
+        async def leased(end: int, *, final: bool = False) -> int:
+            book.end(leases[end])
+            await book.flush(frontier, final=final)
+            return (await frontier.counts(Q, [])).leased
+
+        assert await leased(0) == 6  # some time has passed since the last call
+        assert await leased(1) == 6
+        assert await leased(2) == 6
+        assert await leased(5) == 4  # 2 and 5 are of one shard
+        assert await leased(3) == 4
+        assert await leased(6, final=True) == 1
+        assert book.held == [leases[4]]
 
 
 async def test_a_large_body_does_not_outlive_the_request_of_its_attempt(taken: Taken) -> None:

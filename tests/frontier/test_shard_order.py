@@ -7,8 +7,16 @@ from collections import Counter
 from math import inf
 
 import pytest
-from frontier_calls import Q, drain, eventually, link, names, sharded
-from redis import Redis
+from frontier_calls import (
+    Q,
+    drain,
+    eventually,
+    host_in,
+    link,
+    names,
+    scripts_run,
+    sharded,
+)
 
 from semcrawl.frontier.contract import Entry
 from semcrawl.frontier.sharded.shards import number_of
@@ -23,20 +31,6 @@ async def test_the_best_link_comes_first_whatever_its_shard(
         wanted = [entry.url[-3:] for entry in sorted(links, key=lambda entry: entry.key)]
         assert [lease.entry.url[-3:] for lease in await frontier.take(40, Q)] == wanted[:40]
         assert await drain(frontier) == wanted[40:]
-
-
-def calls(servers: list[str]) -> int:
-    """How many scripts the servers have run."""
-    found = 0
-    for url in servers:
-        with Redis.from_url(url) as admin:
-            found += admin.info("commandstats")["cmdstat_evalsha"]["calls"]
-    return found
-
-
-def host_in(shard: int) -> str:
-    """A host of one of three shards."""
-    return next(h for n in range(99) if number_of(h := f"h{n}.example", 3) == shard)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -77,9 +71,10 @@ async def test_a_take_asks_one_shard(servers: list[str], prefix: str) -> None:
         async with sharded(servers, f"{prefix}-{ahead}", ahead=ahead, glance=1000) as frontier:
             await frontier.add([link(str(n), host=f"h{n}.example") for n in range(100)])
             await frontier.take(1, Q)
-            before = calls(servers)
+            before = scripts_run(servers)
             assert len(await frontier.take(8, Q)) == 8
-            assert calls(servers) - before == most if most else calls(servers) - before > 3
+            asked = scripts_run(servers) - before
+            assert asked == most if most else asked > 3
 
 
 async def test_what_others_put_in_is_seen_after_a_glance_or_when_nothing_else_is_left(
@@ -131,12 +126,12 @@ async def test_a_worker_that_finds_nothing_asks_each_shard_once(
         assert len(leases) == 3
         await frontier.started(leases)
         await frontier.done(leases)
-        before = calls(servers)
+        before = scripts_run(servers)
         for _ in range(5):
             for asked in (queues, queues[:1]):
                 assert 40 < (await frontier.next_ready(asked) or 0) <= 50
             assert await frontier.next_ready(queues[1:]) is None
-        assert calls(servers) - before == 3
+        assert scripts_run(servers) - before == 3
         # what it changes itself it sees at once
         await frontier.pace.set(hosts[0], delay=0.0)
         await frontier.pace.rest(hosts[0], 0.0)
@@ -181,8 +176,54 @@ async def test_downloads_that_are_over_are_released_with_links_or_with_the_next_
         held = await one.take(9, Q)
         assert len(held) == 2
         assert await two.take(9, Q) == []
-        before = calls(servers)
+        before = scripts_run(servers)
         await one.add([link("new", host=hosts[0], key=2)], over=held)
-        assert calls(servers) - before == 1
+        assert scripts_run(servers) - before == 1
         assert names(await two.take(9, Q)) == [f"{hosts[0]}1"]
         assert names(await one.take(9, Q)) == [f"{hosts[1]}1"]
+
+
+async def test_a_look_at_a_shard_releases_its_downloads(servers: list[str], prefix: str) -> None:
+    """In the same call, as a take that asks another shard for its links has to look anyway."""
+    hosts = [host_in(0), host_in(1)]
+    one, two = (
+        sharded(servers, prefix, name, glance=0.0, concurrency=1) for name in ("one", "two")
+    )
+    async with one, two:
+        await one.add([link("best", host=hosts[0], key=0), link("a", host=hosts[1], key=1)])
+        await one.add([link("b", host=hosts[0], key=2), link("c", host=hosts[1], key=3)])
+        held = await one.take(2, Q)
+        assert names(held) == ["best", "a"]
+        await one.add([link("front", host="h98.example", key=-1)])
+        before = scripts_run(servers)
+        assert names(await one.take(1, Q, over=held)) == ["front"]
+        assert scripts_run(servers) - before <= 4  # a look at each shard, and the take
+        assert sorted(names(await two.take(9, Q))) == ["b", "c"]
+
+
+async def test_takes_of_a_worker_not_in_step_are_published_with_its_next_outcomes(
+    servers: list[str], prefix: str
+) -> None:
+    """Before these, in the same call; in step they are published at once."""
+    one, two = (sharded(servers, prefix, name) for name in ("one", "two"))
+    async with one, two:
+        await one.add([link(str(n), host=host_in(1), key=n) for n in range(3)])
+        for publish in (one.events.publish, one.events.publish_and_read):
+            eager = await one.take_synchronised(1, Q, strict=False)
+            before = scripts_run(servers)
+            own = await publish(b"outcome")
+            assert scripts_run(servers) - before == 1
+            heard = await two.events.read()
+            assert [(one.outcome, len(one.taken)) for one in heard] == [(None, 1), (b"outcome", 0)]
+            assert [e.url for e in heard[0].taken] == [lease.entry.url for lease in eager or []]
+        assert own is not None
+        assert [(event.own, len(event.taken)) for event in own] == [(True, 1), (True, 0)] * 2
+        await one.take_synchronised(1, Q)
+        assert [len(event.taken) for event in await two.events.read()] == [1]
+        await one.add([link(str(n), host=host_in(1), key=n) for n in range(3, 5)])
+        await one.take_synchronised(1, Q, strict=False)
+        assert [(event.own, len(event.taken)) for event in await one.events.read()] == [(True, 1)]
+        await one.take_synchronised(1, Q, strict=False)
+        await one.add([link("last", host=host_in(2))])
+        await one.take_synchronised(1, Q)
+        assert [len(event.taken) for event in await two.events.read()] == [1, 1, 1]

@@ -27,6 +27,13 @@ class LinkQueue(Protocol):
     :meth:`Entry.check` refuses.
     """
 
+    def shard_of(self, host: str) -> int:
+        """Return the number of the shard that has a host's links; 0 without shards.
+
+        One call for links of several shards takes as many calls of servers.
+        """
+        ...
+
     # -- in and out
     async def add(self, entries: Sequence[Entry], *, over: Sequence[Lease] = ()) -> list[bool]:
         """Add links; return for each whether it was new, that is, not in the seen set.

@@ -185,6 +185,10 @@ class RedisFrontier:
         return self._server.redis
 
     # -- links
+    def shard_of(self, host: str) -> int:
+        """Return 0, as there are no shards."""
+        return 0
+
     async def add(self, entries: Sequence[Entry], *, over: Sequence[Lease] = ()) -> list[bool]:
         """Add links and release the downloads ``over``; return for each link whether it was new."""
         return await self._add(entries, again=False, over=over)
@@ -215,8 +219,7 @@ class RedisFrontier:
     ) -> list[Lease]:
         """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
         args = self._take_args(limit, queues, over, skip)
-        reply = await self._server.run("take", args, once=True)
-        return self._leases(reply)
+        return self._leases(await self._server.run("take", args, once=True))
 
     async def take_synchronised(
         self,
@@ -286,11 +289,8 @@ class RedisFrontier:
         args: list[Any] = [[lease.id for lease in leases]]
         if self.options.exact_limit:
             args.append([digest(lease.entry.url) for lease in leases])
-        links = []
-        for position in await self._server.run("done", args):
-            entry = leases[position].entry
-            links.append([entry.queue, entry.host, entry.group, digest(entry.url)])
-        if links:
+        void = [leases[position].entry for position in await self._server.run("done", args)]
+        if links := [[one.queue, one.host, one.group, digest(one.url)] for one in void]:
             await self._server.run("withdraw", [links])
 
     async def fail(self, leases: Sequence[Lease]) -> None:

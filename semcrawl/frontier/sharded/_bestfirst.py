@@ -12,9 +12,9 @@ from semcrawl.frontier.sharded.shard import Shard, Standing, View
 from semcrawl.frontier.sharded.shards import Shards, together
 
 #: glances for which a worker without links trusts, at most, that a shard has none ready
-_NOTHING = 5
+_NOTHING = 2
 #: glances for which a take from another shard trusts that no event is unread
-_NO_NEWS = 0.2
+_NO_NEWS = 0.07
 
 #: queues of a take, and whether it skips hosts
 _Kind = tuple[tuple[str, ...], bool]
@@ -71,14 +71,17 @@ class Drawing:
     may come too early only by changes, and ends of delays, in that time.
 
     A take that finds nothing has asked all shards. :meth:`ready` finds out more cheaply that there
-    is nothing. It trusts a shard's answer until the time the shard named, at most five glances, and
+    is nothing. It trusts a shard's answer until the time the shard named, at most two glances, and
     no longer once this worker changes the shard.
     """
 
     def __init__(self, shards: Shards, ahead: int, glance: float) -> None:
         self._shards = shards
-        #: leases of finished downloads, released with the next addition or take
-        self.unreleased: list[Lease] = []
+        #: leases of finished downloads, released with their shards' next calls; since when
+        self._unreleased: list[Lease] = []
+        self._unreleased_since = 0.0
+        #: when a take last found links
+        self._found = float("-inf")
         self._ahead, self._is_exact = ahead, not ahead
         self._glance = glance
         #: last glances, by shard
@@ -127,6 +130,17 @@ class Drawing:
         """Return numbers that grow with each change of a shard by this worker."""
         return self._freed[shard.number], self._added[shard.number]
 
+    def pop_unreleased(self) -> list[Lease]:
+        """Return the finished downloads that still wait to be released."""
+        unreleased, self._unreleased = self._unreleased, []
+        return unreleased
+
+    def keep_unreleased(self, leases: Iterable[Lease], *, anew: bool) -> None:
+        """Release finished downloads with the next calls; ``anew`` if none was waiting."""
+        if anew:
+            self._unreleased_since = time.monotonic()
+        self._unreleased += leases
+
     async def ready(self, queues: Sequence[str]) -> float | None:
         """Return the seconds until a link may be ready; ``None`` if none waits."""
         kinds: list[_Kind] = [(tuple(queues), False)]
@@ -160,13 +174,13 @@ class Drawing:
     ) -> list[Lease] | None:
         """Lease up to ``limit`` links, best first; release the downloads ``over``.
 
-        A shard that is not asked for links releases its downloads with the next call, at the latest
-        with the next take.
+        A shard that is not asked now releases its downloads with its next call, at the latest with
+        the first take after a glance's time.
         With ``publishes``, the links are published as events; with ``strict`` as well, the result
         is ``None`` if there are unread events. If the first shard (home) gives the first links, it
         publishes them in the same step. All others are published afterwards.
         """
-        late, self.unreleased = self.unreleased, []
+        late = self.pop_unreleased()
         released = {shard.number: part for shard, part in self._shards.by_lease([*late, *over])}
         take = _Take(limit, tuple(queues), skip, released, publishes, strict)
         if self._is_exact:
@@ -177,8 +191,13 @@ class Drawing:
             if not any(await shards.each(lambda shard: shard.others_wait(skip.domains))):
                 take.skip = SkippedHosts(skip.untried)
                 await self._take(take)
-        if take.taken and not late:
-            self.unreleased = [lease for part in take.over.values() for lease in part]
+        now = time.monotonic()
+        if take.taken:
+            self._found = now
+        since = self._unreleased_since if late else now
+        if now - min(self._found, since) < self._glance:
+            kept = [lease for part in take.over.values() for lease in part]
+            self.keep_unreleased(kept, anew=not late)
             take.over.clear()
         await self._release(take.over)
         if take.unpublished and publishes:
@@ -201,7 +220,9 @@ class Drawing:
         began = time.monotonic()
         # their links may wait for the end of just these downloads
         exhausted = [n for n in take.over if n not in heads or heads[n].standing is None]
-        await self._look(kind, lambda head: began - head.seen < self._glance, exhausted)
+        await self._look(
+            kind, lambda head: began - head.seen < self._glance, exhausted, over=take.over
+        )
         for number in exhausted:
             if take.left:
                 order = _order(heads)
@@ -250,9 +271,16 @@ class Drawing:
             self._heads[take.queues, True][number] = _head(left, time.monotonic())
 
     async def _look(
-        self, kind: _Kind, holds: Callable[[_Head], bool], without: Sequence[int] = ()
+        self,
+        kind: _Kind,
+        holds: Callable[[_Head], bool],
+        without: Sequence[int] = (),
+        over: dict[int, list[Lease]] | None = None,
     ) -> bool:
-        """Ask the shards whose last glance does not hold; return whether there were any."""
+        """Ask the shards whose last glance does not hold; return whether there were any.
+
+        They release their downloads in ``over``, which are removed there.
+        """
         heads = self._heads.setdefault(kind, {})
         old = [
             shard
@@ -261,7 +289,9 @@ class Drawing:
         ]
         lists = self.queues or [kind[0]]
         since = [self.changes(shard) for shard in old]
-        found = await together([shard.peek(lists) for shard in old]) if old else []
+        ended = [over.pop(shard.number, ()) if over else () for shard in old]
+        asked = [shard.peek(lists, released) for shard, released in zip(old, ended, strict=True)]
+        found = await together(asked) if asked else []
         for shard, views, changes in zip(old, found, since, strict=True):
             self.note_views(shard, lists, views, changes)
         return bool(old)

@@ -162,6 +162,10 @@ class ShardedFrontier:
         self._drawing.forget(shard, freed=False)
 
     # -- links
+    def shard_of(self, host: str) -> int:
+        """Return the number of the shard that has a host's links."""
+        return self._shards.of(host).number
+
     async def add(self, entries: Sequence[Entry], *, over: Sequence[Lease] = ()) -> list[bool]:
         """Add links; return for each whether it was new. Atomic in each shard.
 
@@ -183,14 +187,15 @@ class ShardedFrontier:
         new = [False] * total
         parts = shards.parted(enumerate(entries), lambda item: shards.of(item[1].host))
         queues = self._drawing.queues
-        late, self._drawing.unreleased = self._drawing.unreleased, []
+        late = self._drawing.pop_unreleased()
         ended = {shard.number: leases for shard, leases in shards.by_lease([*late, *over])}
         self._released.update(lease.id for lease in over)
         calls = []
         for shard, part in parts:
             released = ended.pop(shard.number, ())
             calls.append(shard.put(part, total, clock, again=again, queues=queues, over=released))
-        self._drawing.unreleased += [lease for leases in ended.values() for lease in leases]
+        kept = [lease for leases in ended.values() for lease in leases]
+        self._drawing.keep_unreleased(kept, anew=not late)
         found = await together(calls)
         for (shard, _), (fresh, following, heads) in zip(parts, found, strict=True):
             if fresh:
@@ -265,7 +270,7 @@ class ShardedFrontier:
 
     async def release_host(self, leases: Sequence[Lease]) -> None:
         """Note that the downloads are over, which frees their hosts' concurrency."""
-        late, self._drawing.unreleased = self._drawing.unreleased, []
+        late = self._drawing.pop_unreleased()
         self._released.update(lease.id for lease in leases)
         parts = self._shards.by_lease([*late, *leases])
         if parts:

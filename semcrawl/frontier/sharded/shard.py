@@ -228,11 +228,13 @@ class Shard(RedisFrontier):
     def _poll(self) -> int:
         return micros(self.options.poll)
 
-    async def peek(self, queues: Sequence[Sequence[str]]) -> list[View]:
-        """Return a view of the best link for each list of queues."""
-        return list(
-            map(View.of, await self._server.run("peek", [list(map(list, queues)), self._poll]))
-        )
+    async def peek(self, queues: Sequence[Sequence[str]], over: Sequence[Lease] = ()) -> list[View]:
+        """Return a view of the best link for each list of queues.
+
+        The downloads ``over`` are released first.
+        """
+        args = [list(map(list, queues)), self._poll, [lease.id for lease in over]]
+        return list(map(View.of, await self._server.run("peek", args)))
 
     async def draw(
         self,
@@ -297,7 +299,11 @@ class Shard(RedisFrontier):
         return bool(await self._log.unread())
 
     async def tell(self, entries: Sequence[Entry], *, strict: bool) -> None:
-        """Publish taken links; with ``strict`` this worker does not read the event."""
+        """Publish taken links.
+
+        With ``strict`` at once, and this worker does not read the event; otherwise with its next
+        outcomes, or before it next reads events.
+        """
         await self._log.tell(entries, strict=strict)
 
     # -- mirrors

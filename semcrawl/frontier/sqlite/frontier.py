@@ -168,6 +168,10 @@ class SqliteFrontier:
         self._store.hurry(_CLOSING_PATIENCE)
 
     # -- links
+    def shard_of(self, host: str) -> int:
+        """Return 0, as there are no shards."""
+        return 0
+
     async def add(self, entries: Sequence[Entry], *, over: Sequence[Lease] = ()) -> list[bool]:
         """Add links and release the downloads ``over``; return for each link whether it was new."""
         return await self._add(entries, again=False, over=over)
