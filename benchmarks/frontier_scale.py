@@ -293,7 +293,7 @@ async def measure(
             await one.at_rest()
         for number in range(rounds + 1):
             turns = list(zip(running, costs, strict=True))[:: 1 if number % 2 else -1]
-            for step, links in (("add", ADDED), ("fetch", FETCHED), ("crawl", FETCHED // 2)):
+            for step, links in (("add", ADDED), ("fetch", FETCHED), ("crawl", 2 * FETCHED)):
                 for one, found in turns:
                     cost = await one.step(step, links)
                     if number:  # (the first round fills the workers' caches)

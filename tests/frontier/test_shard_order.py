@@ -199,31 +199,3 @@ async def test_a_look_at_a_shard_releases_its_downloads(servers: list[str], pref
         assert names(await one.take(1, Q, over=held)) == ["front"]
         assert scripts_run(servers) - before <= 4  # a look at each shard, and the take
         assert sorted(names(await two.take(9, Q))) == ["b", "c"]
-
-
-async def test_takes_of_a_worker_not_in_step_are_published_with_its_next_outcomes(
-    servers: list[str], prefix: str
-) -> None:
-    """Before these, in the same call; in step they are published at once."""
-    one, two = (sharded(servers, prefix, name) for name in ("one", "two"))
-    async with one, two:
-        await one.add([link(str(n), host=host_in(1), key=n) for n in range(3)])
-        for publish in (one.events.publish, one.events.publish_and_read):
-            eager = await one.take_synchronised(1, Q, strict=False)
-            before = scripts_run(servers)
-            own = await publish(b"outcome")
-            assert scripts_run(servers) - before == 1
-            heard = await two.events.read()
-            assert [(one.outcome, len(one.taken)) for one in heard] == [(None, 1), (b"outcome", 0)]
-            assert [e.url for e in heard[0].taken] == [lease.entry.url for lease in eager or []]
-        assert own is not None
-        assert [(event.own, len(event.taken)) for event in own] == [(True, 1), (True, 0)] * 2
-        await one.take_synchronised(1, Q)
-        assert [len(event.taken) for event in await two.events.read()] == [1]
-        await one.add([link(str(n), host=host_in(1), key=n) for n in range(3, 5)])
-        await one.take_synchronised(1, Q, strict=False)
-        assert [(event.own, len(event.taken)) for event in await one.events.read()] == [(True, 1)]
-        await one.take_synchronised(1, Q, strict=False)
-        await one.add([link("last", host=host_in(2))])
-        await one.take_synchronised(1, Q)
-        assert [len(event.taken) for event in await two.events.read()] == [1, 1, 1]

@@ -35,22 +35,17 @@ class RedisEvents:
         self.caught_up = float("-inf")
         #: ids of later events that need not be read
         self.known: set[bytes] = set()
-        #: links taken from other shards that are not published yet
-        self._untold: list[Entry] = []
 
     async def publish(self, *events: bytes, queue: str = "") -> None:
         """Append outcomes for the other workers."""
-        taken = pack_taken(self._pop_untold())
-        args = [self.incarnation, events, EVENTS_KEPT, queue, False, False, taken]
+        args = [self.incarnation, events, EVENTS_KEPT, queue, False]
         await self._server.run("publish", args, once=True)
 
     async def publish_and_read(
         self, *events: bytes, queue: str = "", limit: int = 1000
     ) -> list[CrawlEvent]:
         """Publish, then read the events since the last call, including these."""
-        taken = self._pop_untold()
         args = [self.incarnation, events, EVENTS_KEPT, queue, self.position, limit]
-        args.append(pack_taken(taken))
         now = time.monotonic()
         reply = await self._server.run("publish", args, once=True)
         if isinstance(reply, bytes):
@@ -61,17 +56,14 @@ class RedisEvents:
             self.caught_up = now
         found = self._read([(name, _pairs(fields)) for name, fields in before])
         # the script does not return this worker's own events, which it has
-        published = [CrawlEvent(True, None, "", taken)] if taken else []
-        for number, event in enumerate(events, start=1):
-            published.append(CrawlEvent(True, event, queue, (), more=number < len(events)))
-        for name, one in zip(own[: limit - len(found)], published, strict=False):
+        room = limit - len(found)
+        for number, (name, event) in enumerate(zip(own[:room], events, strict=False), start=1):
             self.position = name
-            found.append(one)
+            found.append(CrawlEvent(True, event, queue, (), more=number < len(events)))
         return found
 
     async def read(self, limit: int = 1000) -> list[CrawlEvent]:
         """Read the events since the last call, including this worker's own."""
-        await self._tell_all()
         return self._read(await self.unread(limit))
 
     async def unread(self, limit: int = 1) -> list[tuple[bytes, Mapping[bytes, bytes]]]:
@@ -95,34 +87,13 @@ class RedisEvents:
         return self.incarnation, EVENTS_KEPT, strict and self.position
 
     async def tell(self, entries: Sequence[Entry], *, strict: bool) -> None:
-        """Publish a take of another shard.
-
-        With ``strict`` at once, and this worker does not read the event; otherwise with its next
-        outcomes, or before it next reads events.
-        """
-        if not strict:
-            self._untold += entries
-            return
-        await self._tell_all()
-        event, between = await self._tell(entries)
-        if between:
-            self.known.add(event)
-        else:
-            self.position = event
-
-    async def _tell_all(self) -> None:
-        if entries := self._pop_untold():
-            await self._tell(entries)
-
-    def _pop_untold(self) -> list[Entry]:
-        untold, self._untold = self._untold, []
-        return untold
-
-    async def _tell(self, entries: Sequence[Entry]) -> tuple[bytes, int]:
-        """Publish taken links; return the event, and whether others lie before it."""
+        """Publish a take of another shard; with ``strict`` this worker does not read the event."""
         args = [self.incarnation, EVENTS_KEPT, self.position, pack_taken(entries)]
         event, between = await self._server.run("tell", args, once=True)
-        return event, between
+        if strict and between:
+            self.known.add(event)
+        elif strict:
+            self.position = event
 
     async def save_state(self, name: str, state: bytes) -> None:
         """Save the learned state together with this worker's position in the log."""

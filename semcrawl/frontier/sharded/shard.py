@@ -299,11 +299,7 @@ class Shard(RedisFrontier):
         return bool(await self._log.unread())
 
     async def tell(self, entries: Sequence[Entry], *, strict: bool) -> None:
-        """Publish taken links.
-
-        With ``strict`` at once, and this worker does not read the event; otherwise with its next
-        outcomes, or before it next reads events.
-        """
+        """Publish taken links; with ``strict`` this worker does not read the event."""
         await self._log.tell(entries, strict=strict)
 
     # -- mirrors

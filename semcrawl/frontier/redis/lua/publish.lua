@@ -1,17 +1,12 @@
 -- Append events.
 -- ARGS: incarnation of the worker, events, number of events to keep, queue of their new links, and to
--- read on as well: last event that the worker read (or false), most events to return, links that it
--- took from other shards {queue, host, group, member}, for an event before these
+-- read on as well: last event that the worker read (or false), most events to return
 -- Returns the last event's id. If it reads on and is not a repetition: the events between the last read
 -- one and these, in the form of XRANGE, and the ids of these.
 -- All but the last of these events have a mark that more follow (m).
 local ids = {}
-if ARGS[7] and #ARGS[7] > 0 then
-  ids[1] = call('XADD', ROOT .. 'events', 'MAXLEN', '~', ARGS[3], '*', 'w', ARGS[1],
-    't', cmsgpack.pack(ARGS[7]))
-end
 for number, event in ipairs(ARGS[2]) do
-  ids[#ids + 1] = call('XADD', ROOT .. 'events', 'MAXLEN', '~', ARGS[3], '*', 'w', ARGS[1], 'e', event,
+  ids[number] = call('XADD', ROOT .. 'events', 'MAXLEN', '~', ARGS[3], '*', 'w', ARGS[1], 'e', event,
     'q', ARGS[4], 'm', number < #ARGS[2] and '1' or '')
 end
 answer(ids[#ids])
