@@ -53,8 +53,9 @@ class BatchedAdds:
         parts: defaultdict[int, list[int]] = defaultdict(list)
         for index, entry in enumerate(entries):
             parts[0 if self._is_exact else frontier.shard_of(entry.host)].append(index)
-        own = frontier.shard_of(host) if host and self._is_busy() else None
-        patience = 0.0 if own is None else frontier.options.glance
+        waits = host and not self._is_exact and self._is_busy()
+        own = frontier.shard_of(host) if waits else None
+        patience = frontier.options.glance if waits else 0.0
         if len(parts) == 1:
             (shard,) = parts
             return await self._lanes[shard].add(entries, 0.0 if shard == own else patience)

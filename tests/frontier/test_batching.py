@@ -102,13 +102,14 @@ async def test_few_links_to_another_shard_wait_for_those_of_other_pages(
         assert await adds.add([link("soon", host=other)], own) == [True]
 
 
-@pytest.mark.parametrize("glance", [0.0, 0.01])
+@pytest.mark.parametrize(("glance", "ahead"), [(0.0, 16), (0.01, 16), (1000.0, 0)])
 async def test_no_link_waits_for_longer_than_a_glance(
-    servers: list[str], prefix: str, glance: float
+    servers: list[str], prefix: str, glance: float, ahead: int
 ) -> None:
-    async with sharded(servers, prefix, glance=glance) as frontier:
+    """Nor does any where links are first in, first out over all shards."""
+    async with sharded(servers, prefix, glance=glance, ahead=ahead) as frontier:
         adds = BatchedAdds(frontier, is_busy=lambda: True)
-        assert await adds.add([link("1", host=host_in(1))], host_in(0)) == [True]
+        assert await adds.add([link("1", host=host_in(0))], host_in(1)) == [True]
 
 
 async def test_a_fault_in_the_links_to_one_shard_is_the_page_s(
