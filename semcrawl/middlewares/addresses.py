@@ -52,19 +52,22 @@ class PrivateAddressMiddleware:
     addresses. A proxy resolves names itself, so with a proxy only the host in the URL is checked.
     """
 
-    def __init__(self, rules: AddressRules) -> None:
+    def __init__(self, rules: AddressRules, crawler: Crawler) -> None:
         self._rules = rules
+        self._crawler = crawler
         #: refused hosts with a warning
         self._warned: set[str] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the middleware from the settings."""
-        return cls(AddressRules(crawler))
+        return cls(AddressRules(crawler), crawler)
 
     def process_request(self, request: Request) -> None:
         """Raise ``AddressRefused`` for a private address that the user did not name."""
         host = host_of(request.url)
+        if not host and spider_of(self._crawler) is None:
+            return  # another spider of the project may ask for data: and file: addresses
         if is_private_address(host) and not self._rules.allow(host):
             raise AddressRefused(f"{host} is a private address")
 
