@@ -133,6 +133,7 @@ def test_names_of_worlds_are_whole_where_the_table_is_piped(folder, tmp_path):
     assert any(all(name in line for name in names) for line in done.stdout.splitlines())
 
 
+@pytest.mark.slow
 def test_explain_lists_links_with_their_rules(tmp_path):
     with WorldServer(members(3)) as server:
         done = semcrawl(

@@ -115,6 +115,7 @@ def scrapy(folder: Path, *args: str, preexec=None) -> subprocess.CompletedProces
     )
 
 
+@pytest.mark.slow
 def test_one_line_brings_pipelines_and_formats_to_their_spiders(project, web):
     done = scrapy(
         project, "crawl", "own", "-a", f"url={web}/a.nq", "-s", "SEMCRAWL_JOBDIR=job",
@@ -264,6 +265,7 @@ def test_other_spider_middlewares_of_a_project_stay(theirs):
     assert theirs.items() <= settings.getdict("SPIDER_MIDDLEWARES").items()
 
 
+@pytest.mark.slow
 def test_responses_are_kept_as_warc(project, web):
     pytest.importorskip("warcio")
     from warcio.archiveiterator import ArchiveIterator

@@ -53,6 +53,7 @@ def test_no_module_needs_one_of_posix() -> None:
             assert not names & POSIX_MODULES, path
 
 
+@pytest.mark.slow
 def test_all_is_imported_without_the_calls_of_posix() -> None:
     code = PREAMBLE + (
         "import importlib, pkgutil, semcrawl\n"

@@ -303,6 +303,7 @@ def test_queries_whose_time_is_over_wait_for_another_run(tmp_path: Path) -> None
         assert "SEMCRAWL_ENDPOINT_TIME" in late[0]["errors"]
 
 
+@pytest.mark.slow
 def test_an_endpoint_is_refused_where_none_are_allowed(tmp_path: Path) -> None:
     run = harvest(
         *("--endpoint", "http://127.0.0.1:9/sparql", "-s", "SEMCRAWL_ENDPOINTS=never"),
