@@ -51,7 +51,8 @@ from semcrawl.frontier.contract import Entry, Frontier, Lease
 TAKEN = 8
 #: leases that a worker may have (``SEMCRAWL_MAX_LEASES``)
 MAX_LEASES = 256
-#: links in flight of a worker, that is, whose pages' links are not put in yet
+#: links of a worker whose pages' links are not put in yet, at most: more than a crawl has, as pages
+#: take no time here, and few links to another shard wait for others
 IN_FLIGHT = 64
 #: links put in, and taken, by all workers in a round
 ADDED, FETCHED = 6_000, 1_200

@@ -56,15 +56,13 @@ class BatchedAdds:
         waits = host and not self._is_exact and self._is_busy()
         own = frontier.shard_of(host) if waits else None
         patience = frontier.options.glance if waits else 0.0
+
+        def put(shard: int, links: Sequence[Entry]) -> asyncio.Future[list[bool]]:
+            return self._lanes[shard].add(links, 0.0 if shard == own else patience)
+
         if len(parts) == 1:
-            (shard,) = parts
-            return await self._lanes[shard].add(entries, 0.0 if shard == own else patience)
-        answers = [
-            self._lanes[shard].add(
-                [entries[index] for index in part], 0.0 if shard == own else patience
-            )
-            for shard, part in parts.items()
-        ]
+            return await put(next(iter(parts)), entries)
+        answers = [put(shard, [entries[n] for n in part]) for shard, part in parts.items()]
         new = [False] * len(entries)
         found = await asyncio.gather(*answers, return_exceptions=True)
         for part, answer in zip(parts.values(), found, strict=True):

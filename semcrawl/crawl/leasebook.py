@@ -12,8 +12,8 @@ from semcrawl.frontier.contract import Frontier, Lease
 #: attempts that one call acknowledges, as it costs little more than a call for a single one;
 #: seconds after which a call acknowledges fewer
 _TOGETHER, _LATEST = 32, 0.3
-#: attempts that wait at most, in all shards, as a multiple of those that one call acknowledges
-_SHARDS = 2
+#: ended attempts that may wait, in all shards, as a multiple of those that one call acknowledges
+_WAITING = 2
 
 
 class LeaseBook:
@@ -142,7 +142,7 @@ class LeaseBook:
     def _due(self, frontier: Frontier) -> set[int]:
         """Return the shard whose attempts are acknowledged now, if any.
 
-        It has many, or that of the first attempt.
+        It is one that has many, or the shard of the first attempt once it is late.
         """
         over = [frontier.shard_of(lease.entry.host) for lease in (*self._ended, *self._failed)]
         if not over:
@@ -151,7 +151,7 @@ class LeaseBook:
         if number >= self._together:
             return {shard}
         is_late = time.monotonic() - self._acknowledged >= _LATEST
-        return {over[0]} if is_late or len(over) >= _SHARDS * self._together else set()
+        return {over[0]} if is_late or len(over) >= _WAITING * self._together else set()
 
 
 def _parted(

@@ -7,8 +7,8 @@ import os
 #: Seconds between the starts of two requests to a host whose robots.txt names no crawl delay.
 SEMCRAWL_CRAWL_DELAY = 1.0
 #: Fetches to learn from before one more request may be in flight, up to `CONCURRENT_REQUESTS`;
-#: 0 = all at once. This saves requests while the crawl has learned little. One that is not
-#: finished after 2 seconds lets two others go.
+#: 0 = all at once. This saves requests while the crawl has learned little. Each request that is not
+#: finished after 2 seconds lets two others start.
 SEMCRAWL_SLOW_START = 6
 #: Requests at a time to a host.
 SEMCRAWL_CONCURRENCY_PER_HOST = 1

@@ -41,6 +41,22 @@ def cdx(path: str, query: dict[str, list[str]]) -> tuple[int, str, bytes]:
     return 200, "application/x-ndjson", ("\n".join(lines) + "\n" if lines else "").encode()
 
 
+@pytest.fixture
+def set_pace(monkeypatch, tmp_path: Path) -> Callable[[float], None]:
+    """Set the seconds between the package's requests to loopback.
+
+    Its list of indexes, which it keeps at home for a day, is the test's own.
+    """
+    requests = pytest.importorskip("cdx_toolkit.myrequests")
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    def set_it(seconds: float) -> None:
+        pace = {"next_fetch": 0, "minimum_interval": seconds}
+        monkeypatch.setitem(requests.retry_info, "127.0.0.1", pace)
+
+    return set_it
+
+
 @pytest.mark.slow
 def test_captures_of_an_archive_are_seeds_by_type_and_by_extension(capsys, monkeypatch) -> None:
     pytest.importorskip("cdx_toolkit")
@@ -128,14 +144,9 @@ class CommonCrawl:
 
 
 @pytest.mark.slow
-def test_common_crawl_is_asked_index_by_index_and_page_by_page(
-    capsys, monkeypatch, tmp_path: Path
-) -> None:
+def test_common_crawl_is_asked_index_by_index_and_page_by_page(capsys, set_pace) -> None:
     """Of its many indexes the newest; pages without a capture that holds are passed."""
-    requests = pytest.importorskip("cdx_toolkit.myrequests")
-    monkeypatch.setenv("HOME", str(tmp_path))  # (the list is kept there for a day)
-    at_once = {"next_fetch": 0, "minimum_interval": 0}
-    monkeypatch.setitem(requests.retry_info, "127.0.0.1", at_once)
+    set_pace(0)
     index = CommonCrawl()
     with web(index) as index.base:
         mirror = ("--index", f"{index.base}/collinfo.json")
@@ -156,12 +167,9 @@ def test_common_crawl_is_asked_index_by_index_and_page_by_page(
 
 
 @pytest.mark.slow
-def test_pages_without_a_find_are_no_silence(capsys, monkeypatch, tmp_path: Path) -> None:
+def test_pages_without_a_find_are_no_silence(capsys, set_pace) -> None:
     """An index is given up when it gives no page, not when its pages give no capture."""
-    requests = pytest.importorskip("cdx_toolkit.myrequests")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    each = {"next_fetch": 0, "minimum_interval": 0.3}
-    monkeypatch.setitem(requests.retry_info, "127.0.0.1", each)
+    set_pace(0.3)
 
     def barren(path: str, query: dict[str, list[str]]) -> tuple[int, str, bytes]:
         if int(query["page"][0]) > 5:
@@ -178,12 +186,9 @@ def test_pages_without_a_find_are_no_silence(capsys, monkeypatch, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_an_index_whose_pages_stay_empty_is_given_up(capsys, monkeypatch, tmp_path: Path) -> None:
+def test_an_index_whose_pages_stay_empty_is_given_up(capsys, monkeypatch, set_pace) -> None:
     """What it gave before is kept, and said to be."""
-    requests = pytest.importorskip("cdx_toolkit.myrequests")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    at_once = {"next_fetch": 0, "minimum_interval": 0}
-    monkeypatch.setitem(requests.retry_info, "127.0.0.1", at_once)
+    set_pace(0)
     monkeypatch.setattr("semcrawl.cli.archiveseeds._MOST_EMPTY_PAGES", 5)
     monkeypatch.setattr("semcrawl.cli.archiveseeds._TOLD_EVERY", 4)
     first = json.dumps({"url": "http://a.example/x.ttl", "mime": "text/turtle"}).encode()
@@ -207,12 +212,9 @@ def test_an_index_whose_pages_stay_empty_is_given_up(capsys, monkeypatch, tmp_pa
 
 
 @pytest.mark.slow
-def test_an_index_that_is_given_up_is_not_asked_again(capsys, monkeypatch, tmp_path: Path) -> None:
+def test_an_index_that_is_given_up_is_not_asked_again(capsys, set_pace) -> None:
     """The package alone would repeat its requests for hours."""
-    requests = pytest.importorskip("cdx_toolkit.myrequests")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    soon = {"next_fetch": 0, "minimum_interval": 0.05}
-    monkeypatch.setitem(requests.retry_info, "127.0.0.1", soon)
+    set_pace(0.05)
     before = threading.enumerate()
     with web(lambda path, query: (503, "text/plain", b"later")) as base:
         command = ("archive", "a.example/*", "--index", f"{base}/cdx", "--type", "text/turtle")

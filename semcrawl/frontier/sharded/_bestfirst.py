@@ -136,7 +136,7 @@ class Drawing:
         return unreleased
 
     def keep_unreleased(self, leases: Iterable[Lease], *, anew: bool) -> None:
-        """Release finished downloads with the next calls; ``anew`` if none was waiting."""
+        """Release finished downloads with the next calls; ``anew`` if no earlier ones waited."""
         if anew:
             self._unreleased_since = time.monotonic()
         self._unreleased += leases
