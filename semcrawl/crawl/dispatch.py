@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Sequence
 
@@ -17,6 +18,8 @@ from semcrawl.crawl.slots import QueueYields, Slots
 from semcrawl.frontier.contract import Frontier, Lease, SkippedHosts
 from semcrawl.relevance import Relevance
 from semcrawl.relevance.contract import Restrained
+
+logger = logging.getLogger(__name__)
 
 #: tries of a synchronised take; each new event makes it start again, and the last goes ahead
 _ATTEMPTS = 4
@@ -91,10 +94,14 @@ class Dispatcher:
             room = min(room, allowed)
         return room
 
-    def lower_limit(self) -> int:
-        """Allow fewer requests in flight than there are now; return the new limit."""
+    def lower_limit(self, reason: str) -> None:
+        """Allow fewer requests in flight than there are now; log the first time and why."""
+        first = self._most == self._options.concurrency
         self._most = max(1, min(self._most, self._leases.in_flight_count) - 1)
-        return self._most
+        if first:
+            logger.warning(
+                "%s: fewer requests are sent at a time (now %d at most)", reason, self._most
+            )
 
     async def _note_slow(self) -> None:
         """Mark hosts as dead that have given nothing yet and have not answered in time."""

@@ -82,8 +82,6 @@ class CrawlSession:
         self._tasks: list[asyncio.Task[None]] = []
         #: no more links are taken
         self._draining = False
-        #: the log has said that the concurrency was lowered
-        self._warned_of_concurrency = False
         self._completion = CompletionCheck(
             frontier, self._channels, options, self._dispatcher.some_wait
         )
@@ -122,6 +120,10 @@ class CrawlSession:
         """Stop serving a spider; after the last one, save the learned state and close."""
         self._channels.pop(queue, None)
         if self._channels:
+            self.drain()  # a spider that is closed, by CLOSESPIDER_ITEMCOUNT say, ends the crawl
+            with contextlib.suppress(FrontierError):  # the pump reports it
+                for lease in [each for each in self._leases.held if each.entry.queue == queue]:
+                    await self.retry(lease, self.attempt(lease).link_state, 0.0)
             return
         self._draining = True
         if self.failure or not self.finished.is_set():
@@ -176,10 +178,7 @@ class CrawlSession:
 
     def lower_concurrency(self, reason: str) -> None:
         """Have fewer requests in flight, as the process lacks files for so many."""
-        most = self._dispatcher.lower_limit()
-        if not self._warned_of_concurrency:
-            self._warned_of_concurrency = True
-            logger.warning("%s: fewer requests are sent at a time (now %d at most)", reason, most)
+        self._dispatcher.lower_limit(reason)
 
     def drain(self) -> None:
         """Take no more links; requests in flight go on."""

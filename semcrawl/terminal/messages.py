@@ -31,6 +31,7 @@ _SHOWN_WARNINGS = frozenset(
         "semcrawl.frontier.sqlite.writer",
         "semcrawl.crawl.hosthealth",
         "semcrawl.crawl.networkpause",
+        "semcrawl.crawl.dispatch",
         "semcrawl.crawl.session",
         "semcrawl.pipelines.metadata",
         "scrapy.middleware",

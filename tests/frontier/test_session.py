@@ -125,10 +125,23 @@ async def test_the_spiders_of_a_process_share_its_requests_in_flight(crawl: Craw
     assert [lease.entry.queue for lease in leases[3:]] == ["html", "rdf"]
     assert crawl.leases.empty()
     assert len(session.in_flight) == 3
+
+
+async def test_a_spider_that_is_closed_before_the_others_ends_the_crawl(crawl: Crawl) -> None:
+    """Scrapy's ``CLOSESPIDER_ITEMCOUNT`` does so; the links that it has not read wait again."""
+    session = crawl.session
+    for queue in ("html", "rdf"):
+        channel = SpiderChannel(crawl.leases.put_nowait, plant=lambda raw: None, seed_key="seeds")
+        await session.attach(queue, channel)
+        await session.intake.plant([(f"http://{queue}/", LinkState())], queue)
+        session.planted(queue)
+    leases = {(lease := await crawl.fetch()).entry.queue: lease for _ in range(2)}
     await session.detach("html")
-    crawl.finish(leases[2])
-    assert (await crawl.fetch()).entry.queue == "rdf"
+    assert session.in_flight == [leases["rdf"]]
+    crawl.finish(leases["rdf"])
+    await crawl.ended()
     await session.detach("rdf")
+    assert session.outlook.waiting_left == 1
 
 
 @pytest.mark.parametrize("crawl", [{"concurrency": 3, "slow_start": 2}], indirect=True)
