@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from shlex import quote
 from tempfile import TemporaryDirectory
 
+from scrapy import Request, Spider
 from scrapy.commands.parse import Command as ScrapyParse
+from scrapy.spiderloader import get_spider_loader
 
 from semcrawl.cli.base import OneLineErrors
 from semcrawl.errors import UsageError
@@ -16,12 +19,19 @@ from semcrawl.web.privatehosts import is_private_address
 class Command(OneLineErrors, ScrapyParse):
     """Fetches a URL with a spider and prints what its callback returns; leaves crawls alone."""
 
-    summary = "Fetch one URL with a spider and print what its callback returns"
+    summary = "Fetch one URL with a spider of your project and print what its callback returns"
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse an argument that is no URL."""
+        """Refuse an argument that is no URL, and spiders that a URL alone is no link of."""
         if len(args) != 1 or "://" not in args[0]:
             raise UsageError("give one URL")
+        spiders = get_spider_loader(self.own_settings)
+        names = [opts.spider] if opts.spider else spiders.find_by_request(Request(args[0]))
+        if not any(name in spiders.list() and _is_foreign(spiders.load(name)) for name in names):
+            raise UsageError(
+                "name a spider of your project: --spider NAME; to see what semcrawl makes of a "
+                f"page: semcrawl explain {quote(args[0])}"
+            )
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Parse in a temporary folder, unless the settings name one, and without a shared Redis."""
@@ -33,3 +43,7 @@ class Command(OneLineErrors, ScrapyParse):
                 settings.set("SEMCRAWL_JOBDIR", folder, "cmdline")
             settings.set("REDIS_URL", "", "cmdline")
             ScrapyParse.run(self, args, opts)
+
+
+def _is_foreign(spider: type[Spider]) -> bool:
+    return not spider.__module__.startswith("semcrawl.")

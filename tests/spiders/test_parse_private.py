@@ -39,3 +39,17 @@ def test_a_private_address_that_the_user_names_is_fetched(tmp_path: Path) -> Non
         )
     assert "it is there" in done.stdout
     assert "private" not in done.stderr
+
+
+@pytest.mark.parametrize("named", [(), ("--spider", "html"), ("--spider", "nobody")])
+def test_spiders_that_take_links_from_the_frontier_are_refused(
+    named: tuple[str, ...], tmp_path: Path
+) -> None:
+    """They return nothing for an address that is no link; ``explain`` is the command for these."""
+    done = subprocess.run(
+        [sys.executable, "-m", "semcrawl", "parse", *named, "http://a.example/"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith("semcrawl: name a spider of your project: --spider NAME; ")
+    assert done.stderr.endswith("semcrawl explain http://a.example/\n")
