@@ -7,7 +7,7 @@ import shutil
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import IO, Self
 
 from pyoxigraph import (
     BlankNode,
@@ -22,6 +22,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColu
 from semcrawl.cli.jobs import JobCommand, print_table, refuse_several, remark
 from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import shorten
+from semcrawl.rdf.terms import XSD
 from semcrawl.results.job import Job
 from semcrawl.results.queryprocess import Answer, query_answer
 from semcrawl.results.querystore import held_store
@@ -34,6 +35,11 @@ _FORMATS = {
     "ttl": "CONSTRUCT and DESCRIBE as Turtle (the default)",
     "nt": "CONSTRUCT and DESCRIBE as N-Triples",
 }
+#: datatypes of columns that are aligned right
+_FIGURES = frozenset(
+    XSD + name for name in ("integer", "decimal", "double", "float", "int", "nonNegativeInteger")
+)
+_NOTHING = "the query has no results"
 #: fewest bytes of quads for which loading is announced
 _LARGE = 20_000_000
 
@@ -87,8 +93,7 @@ class Command(JobCommand):
             query_answer(store, query, opts.format, opts.timeout or None) as answer,
         ):
             if opts.format or answer.kind == "triples":
-                shutil.copyfileobj(answer.stream, sys.stdout.buffer)
-                sys.stdout.buffer.flush()
+                _copy(answer.stream, sys.stdout.buffer, line=opts.format == "json")
             else:
                 _show(answer, opts.top)
 
@@ -148,13 +153,29 @@ def _show(answer: Answer, top: int) -> None:
         print("yes" if found else "no")
         return
     names = [variable.value for variable in found.variables]
-    rows = [tuple(_shown(term) for term in solution) for solution in islice(found, top + 1)]
-    if not rows:
-        remark("the query has no results")
+    solutions = [tuple(solution) for solution in islice(found, top + 1)]
+    if not solutions:
+        remark(_NOTHING)
         return
-    print_table("", dict.fromkeys(names, False), rows[:top])
+    figures = [all(map(_is_figure, column)) for column in zip(*solutions, strict=True)]
+    rows = [tuple(map(_shown, solution)) for solution in solutions]
+    print_table("", dict(zip(names, figures, strict=True)), rows[:top])
     if len(rows) > top:
         remark(f"only the first {top:,} rows; --top N shows more, --csv all")
+
+
+def _is_figure(term: object) -> bool:
+    return term is None or (isinstance(term, Literal) and term.datatype.value in _FIGURES)
+
+
+def _copy(answer: IO[bytes], out: IO[bytes], *, line: bool) -> None:
+    """Copy an answer, as a whole ``line`` if its syntax does not end it."""
+    if not (start := answer.read(1)):
+        remark(_NOTHING)
+    out.write(start)
+    shutil.copyfileobj(answer, out)
+    out.write(b"\n" if line else b"")
+    out.flush()
 
 
 def _shown(term: object) -> str:

@@ -53,7 +53,7 @@ PREFIXES: dict[str, str] = {
     "xfn": "http://gmpg.org/xfn/11#",
 }
 _BY_NAMESPACE = {iri: name for name, iri in PREFIXES.items() if name != "dc"}
-_IRI = re.compile(r"<(.*)>|((?:[A-Za-z][A-Za-z0-9+.-]*:)?//.*|urn:.*|tag:.*)", re.S)
+_IRI = re.compile(r"<([^>]*)>?|((?:[A-Za-z][A-Za-z0-9+.-]*:)?//.*|urn:.*|tag:.*)", re.S)
 
 
 def expand(name: str) -> str:

@@ -122,6 +122,17 @@ def test_no_row_is_no_fault(job, semcrawl):
     assert (done.code, done.out, done.err) == (0, "", "the query has no results\n")
 
 
+def test_no_triple_is_no_fault(job, semcrawl):
+    done = semcrawl("query", job, "DESCRIBE <urn:nothing>")
+    assert (done.code, done.out, done.err) == (0, "", "the query has no results\n")
+
+
+def test_figures_are_aligned_right_and_json_ends_its_line(job, semcrawl):
+    query = "SELECT ?name ?n { VALUES (?name ?n) { ('a' 1) ('b' 1000) ('c' UNDEF) } }"
+    assert "│ a    │    1 │" in semcrawl("query", job, query).out
+    assert semcrawl("query", job, query, "--json").out.endswith("}\n")
+
+
 def test_the_store_follows_the_crawl(job):
     assert names(job) == ["Ann", "Anne", "Bob"]
     add(job, document("http://a.example/cy", f'<{FOAF}name> "Cy"'))
