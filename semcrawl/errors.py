@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 class SemcrawlError(Exception):
@@ -48,6 +49,14 @@ class StoreError(SemcrawlError):
 
 class ResultsGone(StoreError):  # noqa: N818 - a state of files
     """A file of the results was deleted, moved or replaced while a crawl wrote to it."""
+
+
+def existing(folder: Path) -> Path:
+    """Return a folder that the user gave; raise ``UsageError`` if there is none."""
+    if not folder.is_dir():
+        is_file = folder.exists()
+        raise UsageError(f"{folder} is no folder" if is_file else f"there is no folder {folder}")
+    return folder
 
 
 @contextmanager

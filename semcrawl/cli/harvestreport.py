@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from rich.table import Table
@@ -164,6 +165,7 @@ def all_in_vain(summary: Summary) -> bool:
 def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -> None:
     """Print the results per host, and where they are. ``before``: requests of earlier runs."""
     console = plain_console()
+    named = quote(str(folder))  # in commands to copy
 
     def say(line: str) -> None:
         console.print(line, soft_wrap=True)
@@ -179,7 +181,7 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
     if (before or run.resumed) and summary.requests == before and run.waiting == 0:
         say(
             "This run found nothing left to fetch. To try failed links again: "
-            f"semcrawl frontier {folder} --requeue; to see what changed: --revisit."
+            f"semcrawl frontier {named} --requeue; to see what changed: --revisit."
         )
     elif before:
         say(f"This run: {summary.requests - before:,} of these requests.")
@@ -201,7 +203,7 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         about = f" about {run.about}" if run.about else ""
         say(
             f"Pages kept{about}: {run.pages:,}, in {folder / PAGES_FILE} "
-            f"(as a table: semcrawl pages {folder})"
+            f"(as a table: semcrawl pages {named})"
         )
     if run.files:
         say(
@@ -218,9 +220,9 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
     for line in given_up_lines(run.given_up):
         say(line)
     if summary.missed.get(FAILED):
-        say(f"To try failed links again: semcrawl frontier {folder} --requeue, and go on.")
+        say(f"To try failed links again: semcrawl frontier {named} --requeue, and go on.")
     if any(not family.mirror for family in run.withheld):
-        say(f"To fetch all of a family: --out {folder} -s SEMCRAWL_FAMILY_TRIES=0.")
+        say(f"To fetch all of a family: --out {named} -s SEMCRAWL_FAMILY_TRIES=0.")
     if run.waiting is None:
         say("Stopped before the waiting links were counted. The next run goes on from here.")
     example, links = run.left_out.most

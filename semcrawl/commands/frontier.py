@@ -43,7 +43,11 @@ class Command(OfflineCommand):
         """Add this command's options."""
         super().add_options(parser)
         parser.add_argument(
-            "--top", type=int, default=15, metavar="N", help="hosts and groups shown (15)"
+            "--top",
+            type=int,
+            default=15,
+            metavar="N",
+            help="hosts and groups shown of a queue (15)",
         )
         parser.add_argument(
             "--rate",
@@ -212,7 +216,8 @@ def _show(state: FrontierState, rate: float | None, lists: Sequence[str]) -> Non
             )
             for host in state.hosts
         )
-        title = f"hosts ({counts.hosts:,})"
+        few = f"{len(state.hosts):,} of " if len(state.hosts) < counts.hosts else ""
+        title = f"hosts ({few}{counts.hosts:,})"
         _show_table(console, title, "host, queue, waiting, busy, ready in s", hosts)
     if state.groups:
         groups = (

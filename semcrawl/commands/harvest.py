@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from scrapy.crawler import Crawler
@@ -292,7 +293,8 @@ def _tell_of_lost(result: RunResult, folder: Path) -> None:
     if result.lost:
         complain(
             f"{amount(result.lost, 'result')} could not be written, crawl.log says why; to fetch "
-            f"the links again, run semcrawl frontier {folder} --requeue before the next run"
+            f"the links again, run semcrawl frontier {quote(str(folder))} --requeue before the "
+            "next run"
         )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Engine
 
-from semcrawl.errors import UsageError
+from semcrawl.errors import UsageError, existing
 from semcrawl.images.schema import open_images
 from semcrawl.images.textclasses import TextClasses
 from semcrawl.imagesearch._askedqueries import AskedQueries
@@ -86,9 +86,7 @@ class ImageSearch:
         If images must be indexed first, ``starting`` is called with their number. Raises
         ``UsageError`` for a folder without images, and ``StoreError``.
         """
-        if not folder.is_dir():
-            raise UsageError(f"there is no folder {folder}")
-        self.folder = folder
+        self.folder = existing(folder)
         self.options = options or SearchOptions()
         self.engine: Engine = open_images(folder)
         self._index = current_index(folder, self.engine, self.options.index, starting)

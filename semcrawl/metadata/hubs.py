@@ -12,6 +12,7 @@ from sqlalchemy import Engine, case, func, select
 
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.models import Fetch
+from semcrawl.terminal.messages import amount
 from semcrawl.web.hosts import host_of, netloc_of
 from semcrawl.web.vocabulary import FoundBy
 
@@ -46,7 +47,8 @@ class Hub:
     def why(self) -> str:
         """Say in one line what it gave."""
         what = "host with" if self.is_host else "page that led to"
-        return f"{what} {self.documents:,} RDF documents in {self.requests:,} requests"
+        found = amount(self.documents, "RDF document")
+        return f"{what} {found} in {amount(self.requests, 'request')}"
 
 
 @dataclass

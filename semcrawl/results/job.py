@@ -12,7 +12,7 @@ import pyoxigraph
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from semcrawl.errors import StoreError, UsageError
+from semcrawl.errors import StoreError, UsageError, existing
 from semcrawl.metadata.database import CRAWL_DB
 from semcrawl.metadata.models import Document, Fetch
 from semcrawl.metadata.termindex import write_terms
@@ -48,9 +48,7 @@ class Job:
 
     def __init__(self, folder: Path) -> None:
         """Open the folder; see :func:`semcrawl.results.open`."""
-        self.folder = folder
-        if not folder.is_dir():
-            raise UsageError(f"there is no folder {folder}")
+        self.folder = existing(folder)
         if not (folder / CRAWL_DB).is_file():
             raise UsageError(f"{folder} is not a job folder: it has no {CRAWL_DB}")
         self._exit = ExitStack()

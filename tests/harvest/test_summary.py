@@ -129,6 +129,12 @@ def test_one_link_waits(shown: io.StringIO) -> None:
     assert "1 link waits; about 0 targets are" in " ".join(shown.getvalue().split())
 
 
+def test_a_command_to_copy_quotes_the_folder(shown: io.StringIO) -> None:
+    summary = Summary(requests=3, missed={"failed": Counter({"a.example": 2})})
+    show_summary(summary, Path("my job"), 0, RunFigures())
+    assert "semcrawl frontier 'my job' --requeue, and go on." in shown.getvalue()
+
+
 def test_links_off_an_ordinary_site_are_not_worth_a_word(shown: io.StringIO) -> None:
     summary = Summary(requests=3, html_documents=3)
     show_summary(summary, Path("out"), 0, RunFigures(left_out=left_out("http://b.example/", 3)))

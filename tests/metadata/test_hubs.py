@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.database import connect, crawl_db_url
-from semcrawl.metadata.hubs import HubBook
+from semcrawl.metadata.hubs import Hub, HubBook
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.rows import fetch_row
 from semcrawl.web.vocabulary import FoundBy
@@ -39,6 +39,7 @@ def test_pages_that_led_to_much_with_few_requests_come_first(tmp_path: Path) -> 
     hubs = list(job(tmp_path, *seeds, *good, *poor, *lucky).best())
     assert [hub.url for hub in hubs] == [f"{B}list", f"{A}lucky", A]
     assert "8 RDF documents in 8 requests" in hubs[0].why
+    assert Hub("http://a.example/", 1, 1).why == "page that led to 1 RDF document in 1 request"
 
 
 def test_what_was_not_sent_and_pages_of_endpoints_do_not_count(tmp_path: Path) -> None:

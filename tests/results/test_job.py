@@ -185,3 +185,26 @@ def test_the_same_in_python(tmp_path):
     (tmp_path / "crawl.db").write_bytes(b"no database at all" * 1000)
     with pytest.raises(StoreError):
         results.open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("frontier", "{}"),
+        ("limits", "{}"),
+        ("pages", "{}"),
+        ("describe", "{}"),
+        ("load", "{}", "--store", "embedded"),
+        ("profile", "{}"),
+        ("images", "search", "fish", "{}"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_path_that_is_no_folder(command, tmp_path, semcrawl):
+    """Every command says so, instead of what the folder lacks."""
+    (tmp_path / "file").touch()
+    for name, said in (("file", "{} is no folder"), ("none", "there is no folder {}")):
+        path = tmp_path / name
+        done = semcrawl(*(str(path) if each == "{}" else each for each in command))
+        assert done.code == 2
+        assert done.complaint == said.format(path)
