@@ -35,6 +35,7 @@ def read_options(settings: BaseSettings, spool_dir: Path | None = None) -> ReadO
         max_context_bytes=settings.getint("SEMCRAWL_MAX_INLINED_CONTEXT_SIZE"),
         max_depth=settings.getint("SEMCRAWL_MAX_NESTING"),
         max_page_triples=settings.getint("SEMCRAWL_MAX_TRIPLES_PER_PAGE"),
+        max_page_triples_size=settings.getint("SEMCRAWL_MAX_TRIPLES_SIZE_PER_PAGE"),
         skolem_base=checked_iri("SEMCRAWL_SKOLEM_BASE", settings.get("SEMCRAWL_SKOLEM_BASE") or ""),
         embedded=embedded_kinds(settings.getlist("SEMCRAWL_EMBEDDED")),
         link_positions=link_positions(settings.getlist("SEMCRAWL_RDF_LINK_POSITIONS")),

@@ -117,6 +117,7 @@ def read(
         )
     else:
         document = DocumentReader(url, options, contexts)
+        document.budget.packed = len(source)
         if found.kind is Kind.RDF and found.format is not None:
             try:
                 document.parse(source, content_type, found.format)
@@ -205,6 +206,7 @@ class DocumentReader:
         self.budget = Budget(options)
         self.sink = QuadSink(self.graph, options)
         self.sink.report = self.errors.add
+        self.sink.text = self.budget.text
         #: URLs of the missing JSON-LD contexts, in order
         self.contexts_needed: dict[str, None] = {}
 

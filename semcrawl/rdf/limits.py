@@ -13,8 +13,8 @@ from semcrawl.rdf.options import ReadOptions
 _POSITION = re.compile(
     r"^Parser error (?:at|between) line (\d+) (?:between columns|column) (\d+)[^:]*: "
 )
-#: bytes unpacked before the ratio counts, as small files may be repetitive
-_RATIO_FLOOR = 16 * 2**20
+#: bytes before a ratio counts, as small files may be repetitive
+RATIO_FLOOR = 16 * 2**20
 _REPEATED_LINE = re.compile(r" \(line \d+\)\Z")
 
 
@@ -93,13 +93,17 @@ class Budget:
         """Start the clock."""
         self.end = time.monotonic() + self.options.max_seconds
 
+    def text(self) -> int:
+        """Return the bytes of text read so far."""
+        return max(self.packed, self.unpacked)
+
     def fault(self) -> str:
         """Return a message on the exceeded limit, or an empty string."""
         if self.unpacked > self.options.max_unpacked_bytes:
             return f"more than {self.options.max_unpacked_bytes} bytes unpacked"
         if (
             self.packed
-            and self.unpacked > _RATIO_FLOOR
+            and self.unpacked > RATIO_FLOOR
             and self.unpacked > self.options.max_ratio * self.packed
         ):
             return f"unpacks to more than {self.options.max_ratio:g} times its size"

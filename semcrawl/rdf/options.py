@@ -121,7 +121,8 @@ class ReadOptions:
     max_in_memory: int = 32 * 2**20
     #: bytes that a compressed document or an archive may unpack to
     max_unpacked_bytes: int = 64 * 2**30
-    #: largest ratio of unpacked to packed size, checked above 16 MiB
+    #: largest ratio of unpacked to packed size, and of N-Quads without their graph names to the
+    #: text they come from, checked above 16 MiB
     max_ratio: float = 250.0
     #: files of an archive that are examined
     max_members: int = 10_000
@@ -144,6 +145,8 @@ class ReadOptions:
     embedded: frozenset[Embedded] = STANDARDS
     #: triples that RDFa may give per page, and Microdata likewise
     max_page_triples: int = 200_000
+    #: characters of these triples
+    max_page_triples_size: int = 64 * 2**20
     #: pairs of a Microdata property and the property it implies (vocabulary expansion, "Microdata
     #: to RDF", section 4.5). The default is the note's registry
     microdata_expansions: tuple[tuple[str, str], ...] = (

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, NamedTuple, cast
 from urllib.parse import quote
 
-from semcrawl.rdf.limits import LimitReached
+from semcrawl.rdf.limits import RATIO_FLOOR, LimitReached
 from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.patterns import re
 from semcrawl.rdf.quadlines import (
@@ -61,6 +61,8 @@ class QuadSink:
         self._url = graph
         #: called with a message when a statement is left out
         self.report: Callable[[str], None] | None = None
+        #: returns the bytes of the text that the quads come from, so far; ``None``: not known
+        self.text: Callable[[], int] | None = None
         #: applied to the parser's lines before all else
         self.rewrite: Callable[[bytes], bytes] | None = None
         self.quads = 0
@@ -154,6 +156,11 @@ class QuadSink:
         if self.size + len(finished) > self._options.max_nquads_bytes:
             self.quads = before
             raise LimitReached(f"more than {self._options.max_nquads_bytes} bytes of N-Quads")
+        if self._grows_too_much(self.size + len(finished)):
+            self.quads = before
+            raise LimitReached(
+                f"N-Quads of more than {self._options.max_ratio:g} times the text's size"
+            )
         self.size += len(finished)
         if self.spool is None and self.size > self._options.spool_above:
             self._to_file()
@@ -161,6 +168,19 @@ class QuadSink:
         if time.monotonic() > self._end:
             raise LimitReached(f"not finished after {self._options.max_seconds:g} seconds")
         return self.quads - before
+
+    def _grows_too_much(self, size: int) -> bool:
+        """Whether quads of ``size`` bytes are many times as long as the text they come from.
+
+        Each use of a prefix costs a few bytes of text, and its namespace may be long. Graph names
+        do not count, as the document does not choose them.
+        """
+        size -= self.quads * len(self._graph)
+        return (
+            self.text is not None
+            and size > RATIO_FLOOR
+            and size > self._options.max_ratio * self.text()
+        )
 
     def _without_long(self, lines: bytes) -> bytes:
         """Drop the lines that are too long for other readers."""

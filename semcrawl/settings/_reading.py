@@ -75,6 +75,8 @@ SEMCRAWL_RDF_LINKS = ["all"]
 SEMCRAWL_RDF_LINK_POSITIONS = ["subject", "object"]
 #: Most triples of a page's RDFa, and of its Microdata.
 SEMCRAWL_MAX_TRIPLES_PER_PAGE = 200_000
+#: Most characters of these triples. Each may take some five bytes of memory.
+SEMCRAWL_MAX_TRIPLES_SIZE_PER_PAGE = 64 * 1024 * 1024
 #: Bytes above which a document is read in a thread or a process, so that the crawl continues.
 SEMCRAWL_READ_IN_THREAD_ABOVE = 262_144
 #: Bytes of JSON-LD, in a document or a page's scripts, above which it is read in a process, as the
@@ -97,7 +99,8 @@ SEMCRAWL_MAX_NQUADS_SIZE = 64 * 1024**3
 SEMCRAWL_MAX_ERRORS_KEPT = 20
 #: Most bytes to which a compressed document or an archive may unpack.
 SEMCRAWL_MAX_UNPACKED_SIZE = 64 * 1024**3
-#: Largest ratio of unpacked to packed size, checked above 16 MiB.
+#: Largest ratio of unpacked to packed size, and of N-Quads (without their graph names) to the text
+#: they come from, checked above 16 MiB.
 SEMCRAWL_MAX_UNPACK_RATIO = 250.0
 #: Most files read of an archive.
 SEMCRAWL_MAX_ARCHIVE_MEMBERS = 10_000

@@ -1,5 +1,9 @@
 """Data embedded in pages."""
 
+import itertools
+import re
+import tracemalloc
+
 import pyoxigraph
 import pytest
 
@@ -239,6 +243,32 @@ def test_small_pages_that_say_very_much_are_cut(name: str) -> None:
     assert b'terms/title> "T"' in reading.nquads
     [error] = reading.errors
     assert "triples in one page" in error.message or "refer to each other" in error.message
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<body prefix="p: {long}">' + '<b property="p:a">{n}</b>' * 3000,
+        '<body vocab="{long}">' + '<b property="a">{n}</b>' * 3000,
+        '<body><i about="{long}">' + '<b property="dc:title">{n}</b>' * 3000,
+        '<body><i itemscope itemid="{long}">' + '<b itemprop="http://x.org/a">{n}</b>' * 3000,
+        '<body><i about="{long}"><b property="' + "dc:n{n} " * 3000 + '">v</b></i>',
+    ],
+)
+def test_small_pages_with_long_names_take_little_memory(page: str) -> None:
+    """Each use of a prefix is short, and its triple is long."""
+    number = itertools.count()
+    text = re.sub("{n}", lambda _: str(next(number)), page)
+    body = text.replace("{long}", "http://x.org/" + "x" * 60_000 + "/").encode()
+    tracemalloc.start()
+    reading = read_embedded(body, URL, "text/html", ReadOptions(max_page_triples_size=2**22))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 30 < reading.quads < 100
+    assert [error.message for error in reading.errors] == [
+        "triples of more than 4194304 characters in one page"
+    ]
+    assert peak < 60e6
 
 
 LD = '<script type="application/ld+json">{"@id":"#a","http://x.org/p":"1"}</script>'

@@ -225,6 +225,7 @@ PAGE = b'<html><body vocab="http://v.example/"><p property="p">1<p property="p">
         ("SEMCRAWL_MAX_NESTING", 5, NESTED, 0, 1),
         ("SEMCRAWL_MAX_INLINED_CONTEXT_SIZE", 10, WITH_CONTEXT, 0, 1),
         ("SEMCRAWL_MAX_TRIPLES_PER_PAGE", 1, PAGE, 1, 1),
+        ("SEMCRAWL_MAX_TRIPLES_SIZE_PER_PAGE", 70, PAGE, 1, 1),
         ("SEMCRAWL_EMBEDDED", "jsonld", PAGE, 0, 0),
     ],
 )

@@ -33,6 +33,7 @@ class MicrodataProcessor:
         root: etree._Element,
         limit: int = 200_000,
         expansions: Iterable[tuple[str, str]] = (),
+        size: int = 64 * 2**20,
     ) -> None:
         """Prepare to read the document whose root element is ``root``.
 
@@ -44,7 +45,7 @@ class MicrodataProcessor:
             self._implied.setdefault(iri_term(property_), []).append(iri_term(other))
         self._subjects: dict[etree._Element, str] = {}
         self._ids: dict[str, etree._Element] | None = None
-        self._triples = TripleList(limit)
+        self._triples = TripleList(limit, size)
 
     def triples(self) -> Iterator[Triple]:
         """Yield the triples; raise :class:`LimitReached` after the last that the limit allows."""

@@ -48,6 +48,7 @@ def read_embedded(
     if not kinds:  # true of most pages
         return Reading(_AS_PAGE, embedded=True, _url=url, _options=options)
     document = DocumentReader(url, options, contexts)
+    document.budget.packed = len(text)
     errors, sink = document.errors, document.sink
     counts: dict[str, int] = {}
     try:
@@ -56,10 +57,17 @@ def read_embedded(
             base = _base(root, document.graph)
             readers: dict[Embedded, Callable[[], Iterable[Triple]]] = {
                 Embedded.RDFA: lambda: rdfa.RdfaProcessor(
-                    root, url, roles=options.rdfa_roles, limit=options.max_page_triples
+                    root,
+                    url,
+                    roles=options.rdfa_roles,
+                    limit=options.max_page_triples,
+                    size=options.max_page_triples_size,
                 ).triples(),
                 Embedded.MICRODATA: lambda: microdata.MicrodataProcessor(
-                    root, options.max_page_triples, options.microdata_expansions
+                    root,
+                    options.max_page_triples,
+                    options.microdata_expansions,
+                    options.max_page_triples_size,
                 ).triples(),
                 Embedded.MICROFORMATS: lambda: microformats(text.decode("utf-8", "replace"), url),
                 Embedded.DUBLIN_CORE: lambda: dublin_core(text.decode("utf-8", "replace")),

@@ -58,7 +58,13 @@ class RdfaProcessor:
     """Reads the RDFa of one tree."""
 
     def __init__(
-        self, root: etree._Element, url: str = "", *, roles: bool = False, limit: int = 200_000
+        self,
+        root: etree._Element,
+        url: str = "",
+        *,
+        roles: bool = False,
+        limit: int = 200_000,
+        size: int = 64 * 2**20,
     ) -> None:
         """Prepare to read the document at ``url`` whose root element is ``root``.
 
@@ -67,8 +73,7 @@ class RdfaProcessor:
         self._root = root
         self._url = url
         self._roles = roles
-        self._triples = TripleList(limit)
-        self._limit = limit
+        self._triples, self._copied = TripleList(limit, size), TripleList(limit, size)
         self._blank = 0
         doctype = root.getroottree().docinfo.public_id or ""
         version = root.get("version") or ""
@@ -94,9 +99,8 @@ class RdfaProcessor:
                 self._close(stack.pop()[1])
         except LimitReached as limit:
             reached = limit
-        for number, triple in enumerate(copy_patterns(self._triples)):
-            if number >= self._limit:
-                raise LimitReached(f"more than {self._limit} triples in one page")
+        for triple in copy_patterns(self._triples):
+            self._copied.add(triple)
             yield triple
         if reached is not None:
             raise reached

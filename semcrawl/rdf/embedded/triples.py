@@ -25,16 +25,20 @@ class Triple(NamedTuple):
 class TripleList(list[Triple]):
     """The bounded triples of one page and kind: a few kilobytes can state millions."""
 
-    def __init__(self, limit: int) -> None:
-        """Allow at most ``limit`` triples, and forty steps for each."""
+    def __init__(self, limit: int, size: int) -> None:
+        """Allow at most ``limit`` triples of ``size`` characters, and forty steps for each."""
         super().__init__()
         self._limit = limit
+        self._size = self._left = size
         self._steps = 40 * limit
 
     def add(self, triple: Triple) -> None:
         """Add a triple. Raises :class:`LimitReached`."""
         if len(self) >= self._limit:
             raise LimitReached(f"more than {self._limit} triples in one page")
+        self._left -= len(triple.subject) + len(triple.predicate) + len(triple.object)
+        if self._left < 0:
+            raise LimitReached(f"triples of more than {self._size} characters in one page")
         self.append(triple)
 
     def step(self) -> None:
