@@ -33,13 +33,8 @@ def read_file(
     with os_errors_as(UsageError, f"cannot read {name}"), Path(name).open("rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise too_large(name, most)
+        raise UsageError(f"{name} has more than {most:,} bytes (SEMCRAWL_ABOUT_MAX_FILE)")
     return data
-
-
-def too_large(name: str, most: int) -> UsageError:
-    """Make the error of a file of more than ``most`` bytes."""
-    return UsageError(f"{name} has more than {most:,} bytes (SEMCRAWL_ABOUT_MAX_FILE)")
 
 
 @dataclass(frozen=True, slots=True)
