@@ -13,7 +13,7 @@ from served_redis import ServedRedis
 from web import Served, Web
 
 HOSTS = 50
-PAGES_PER_HOST = 16
+PAGES_PER_HOST = 11
 DELAYS = (0.5, 1.0, 1.5, 2.0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 
@@ -163,13 +164,15 @@ def test_of_many_hosts_one_may_be_away(tmp_path: Path) -> None:
 def test_when_every_host_fails_the_crawl_pauses_and_goes_on(tmp_path: Path) -> None:
     """It says so, and nothing counts as tried for it."""
     servers = [FrailServer(site(0), address=f"127.0.0.{n}", away=6.0) for n in (2, 3, 4, 5)]
+    failed = threading.Event()
     with frail(*servers):
         linked(servers, 15)
 
         def cut(path: str) -> Answer:
-            if sum(len(server.log) for server in servers) > 24:
+            if not failed.is_set() and sum(len(server.log) for server in servers) > 24:
+                failed.set()
                 for server in servers:
-                    server.lasts = min(server.lasts, 1)
+                    server.lasts = 1  # each goes away after its next answer
             return links(path)
 
         links = servers[0].pages
