@@ -1,4 +1,4 @@
-"""Checks other processes of this machine."""
+"""Checks other processes of this machine, and bounds the memory of this one."""
 
 from __future__ import annotations
 
@@ -19,3 +19,13 @@ def is_alive(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def bound_memory(size: int) -> None:
+    """Limit this process to ``size`` bytes of memory, where the system supports it."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (size if most < 0 else min(size, most), most))

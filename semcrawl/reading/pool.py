@@ -48,13 +48,17 @@ class _Child:
 class ReadingProcesses:
     """At most ``count`` processes, started on demand and reused."""
 
-    def __init__(self, count: int, seconds: float, spool_dir: Path | None = None) -> None:
+    def __init__(
+        self, count: int, seconds: float, spool_dir: Path | None = None, memory: int = 0
+    ) -> None:
         """Kill a task some time after ``seconds``, the reader's own limit, which keeps its quads.
 
-        The spool files of killed tasks are deleted from ``spool_dir``.
+        The spool files of killed tasks are deleted from ``spool_dir``. A process that needs more
+        than ``memory`` bytes ends; 0: as many as there are.
         """
         self._limit = seconds
         self._seconds = 1.1 * seconds + 1.0
+        self._memory = memory
         self._spool_dir = spool_dir or Path(tempfile.gettempdir())
         self._slots = asyncio.Semaphore(count)
         self._idle: list[_Child] = []
@@ -131,7 +135,7 @@ class ReadingProcesses:
         path = os.pathsep.join(folder for folder in sys.path if folder)
         with theirs:
             process = subprocess.Popen(  # noqa: S603 - our own module
-                [sys.executable, "-m", worker.__name__, str(theirs.fileno())],
+                [sys.executable, "-m", worker.__name__, str(theirs.fileno()), str(self._memory)],
                 pass_fds=() if sys.platform == "win32" else (theirs.fileno(),),
                 stdin=subprocess.PIPE if sys.platform == "win32" else subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -168,4 +172,6 @@ class ReadingProcesses:
         if late or (worker.HAS_ALARMS and status == -signal.SIGALRM):
             return f"not finished after {self._limit:g} seconds"
         name = signal.Signals(-status).name if status < 0 else f"status {status}"
+        if self._memory and -status == signal.SIGABRT:  # so end parsers in Rust and C
+            name += f" (it may take {self._memory} bytes of memory)"
         return f"the process that read it ended: {name}"

@@ -1,8 +1,9 @@
 """The process that reads documents which may take too long: ``python -m semcrawl.reading.process``.
 
-It takes tasks from the socket whose number is its argument; on Windows its standard input describes
-the socket. Where the system has alarms, each task has one that kills the process: nothing else
-stops a hanging parser in C or Rust. The process ends when the crawl closes its end of the socket.
+It takes tasks from the socket whose number is its first argument; on Windows its standard input
+describes the socket. The second is the most memory that it may take. Where the system has alarms,
+each task has one that kills the process: nothing else stops a hanging parser in C or Rust. The
+process ends when the crawl closes its end of the socket.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any, cast
 
+from semcrawl.machine.processes import bound_memory
 from semcrawl.rdf import Reading, ReadOptions, read_embedded
 from semcrawl.web.bodies import BodyStream
 
@@ -123,6 +125,8 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the crawl ends this process
     if HAS_ALARMS:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    if memory := int(sys.argv[2]):
+        bound_memory(memory)
     if sys.platform == "win32":
         serve(socket.fromshare(sys.stdin.buffer.read()))
     else:

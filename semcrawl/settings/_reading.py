@@ -85,6 +85,9 @@ SEMCRAWL_READ_JSON_LD_IN_PROCESS_ABOVE = 32_768
 #: Most processes per spider for documents whose parser a thread cannot stop: large pages, archives,
 #: and large documents in JSON-LD and XML. They start when needed. 0 = threads only.
 SEMCRAWL_READ_PROCESSES = 2
+#: Most bytes of memory (address space) of each of these processes; 0 = any number. A document that
+#: needs more is recorded as an error. Windows and macOS do not bound it.
+SEMCRAWL_READ_MEMORY = 2 * 1024 * 1024 * 1024
 #: Bytes up to which a document is read whole. A larger one is kept in a file without a name and
 #: read in pieces; of a larger HTML page only the beginning is read.
 SEMCRAWL_MAX_SIZE_IN_MEMORY = 32 * 1024 * 1024

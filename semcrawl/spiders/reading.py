@@ -78,7 +78,14 @@ class Reader:
             ),
             options,
             settings.getint("SEMCRAWL_READ_IN_THREAD_ABOVE"),
-            ReadingProcesses(count, options.max_seconds, options.spool_dir) if count > 0 else None,
+            ReadingProcesses(
+                count,
+                options.max_seconds,
+                options.spool_dir,
+                settings.getint("SEMCRAWL_READ_MEMORY"),
+            )
+            if count > 0
+            else None,
             settings.getint("SEMCRAWL_READ_JSON_LD_IN_PROCESS_ABOVE"),
         )
 

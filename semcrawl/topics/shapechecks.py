@@ -5,7 +5,6 @@ Queries may not contact other servers, and shapes may not import others. Memory 
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyoxigraph
 
 from semcrawl.errors import UsageError
+from semcrawl.machine.processes import bound_memory
 from semcrawl.rdf.shortnames import PREFIXES
 from semcrawl.rdf.sparqltext import calls_service, query_error
 
@@ -127,13 +127,3 @@ def _graph(lines: bytes) -> rdflib.Graph:
             continue  # rdflib has no triple terms
         graph.add((term(quad.subject), term(quad.predicate), term(quad.object)))
     return graph
-
-
-def bound_memory(size: int) -> None:
-    """Limit this process to ``size`` bytes of memory, where the system supports it."""
-    if sys.platform == "win32":
-        return
-    import resource
-
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (size if most < 0 else min(size, most), most))

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -209,6 +210,20 @@ def test_the_limit_within_the_reader_comes_first_and_keeps_what_was_read() -> No
     reading = read(reader, gzip.compress(triples("x", 300_000), 1), "application/gzip")
     assert reading.errors
     assert 0 < reading.quads < 300_000
+    reader.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not bound the memory")
+def test_a_document_that_needs_too_much_memory_costs_no_other() -> None:
+    """The parser holds all statements of a node, each with the node's name."""
+    processes = ReadingProcesses(1, 60, memory=2**30)
+    reader = Reader(ExtractionOptions(), ReadOptions(), 1000, processes)
+    name, values = "x" * 120_000, ",".join("1" * 60_000)
+    evil = read(reader, f'{{"@id": "urn:{name}", "urn:p": [{values}]}}'.encode())
+    assert evil.quads == 0
+    assert "SIGABRT (it may take 1073741824 bytes of memory)" in evil.errors[0].message
+    assert read(reader, small(500)).quads == 500
     reader.close()
 
 
