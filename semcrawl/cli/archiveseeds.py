@@ -16,6 +16,7 @@ from semcrawl.config.extras import install_hint
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.sources.seedlists import Seed
 from semcrawl.terminal.messages import complain
+from semcrawl.web.hosts import netloc_of
 from semcrawl.web.vocabulary import RDF_EXTENSIONS, RDF_MEDIA_TYPES
 
 #: name of the thread that queries an index
@@ -44,6 +45,7 @@ class _BoundedRequests:
         self._requests = getattr(requests, "_requests", requests)
         self._bounds = bounds
         self._given_up = given_up
+        self._has_answered = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._requests, name)
@@ -51,11 +53,18 @@ class _BoundedRequests:
     def get(self, url: str, **options: Any) -> Any:
         """Return a response whose body is read; raise ``ValueError`` for one beyond the bounds.
 
-        Raises it too once nobody waits any more: the package would repeat its requests for hours.
+        Raises it too if the first request has no connection, and once nobody waits any more: the
+        package would repeat its requests for hours.
         """
         if self._given_up.is_set():
             raise ValueError("given up")
-        response = self._requests.get(url, stream=True, **options)
+        try:
+            response = self._requests.get(url, stream=True, **options)
+        except self._requests.exceptions.ConnectionError:
+            if self._has_answered:
+                raise  # the package tries again
+            raise ValueError(f"cannot connect to {netloc_of(url)}") from None
+        self._has_answered = True
         body, end = bytearray(), time.monotonic() + self._bounds.seconds
         with response:
             for piece in response.iter_content(_PIECE):

@@ -54,11 +54,11 @@ class Command(JobCommand):
                     lambda documents: remark(f"indexing {documents:,} documents first, only once …")
                 )
                 found = job.find(term, limit)
-        if not found.terms:
-            raise SemcrawlError(_nothing(found, where))
         if opts.json:
             print_json(found.as_dict())
-        else:
+        if not found.terms:
+            raise SemcrawlError(_nothing(found, where))
+        if not opts.json:
             _show(found, every_term=opts.all)
         if found.incomplete:
             remark(

@@ -156,6 +156,7 @@ def test_nothing_found_names_what_is_near(term, hint, job, semcrawl):
     done = semcrawl("find", term, job)
     assert done.code == 1
     assert done.complaint == f"no document in {job} uses {term}; {hint}"
+    assert json.loads(semcrawl("find", term, job, "--json").out)["terms"] == []
 
 
 def test_an_unknown_prefix_is_one_clear_line(job, semcrawl):
