@@ -19,7 +19,8 @@ _INTRODUCTION = """\
 
 Set them like Scrapy's own: in a project's `settings.py`, with `-s NAME=VALUE` on the command line,
 or in a spider's `custom_settings`. `python docs/build_settings.py` makes this page from the
-comments in `semcrawl/settings/`.
+comments in `semcrawl/settings/`. A few of [Scrapy's settings](concepts.md#scrapys-settings) have
+no effect.
 """
 
 

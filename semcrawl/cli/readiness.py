@@ -11,6 +11,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 from scrapy.utils.url import add_http_if_no_scheme
 
+from semcrawl.config.checks import unheeded
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.normalisation import url_normalisation
@@ -26,6 +27,7 @@ from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_F
 from semcrawl.pipelines.stores.opening import check_store_settings
 from semcrawl.relevance.focus import read_focus
 from semcrawl.spiders.otherbodies import image_options
+from semcrawl.terminal.messages import complain
 from semcrawl.web.hosts import public_address
 from semcrawl.web.robotstags import RobotsTags
 
@@ -45,8 +47,11 @@ _FILES = tuple(
 def check_crawl(settings: BaseSettings) -> None:
     """Raise ``UsageError`` for invalid settings of URLs, reading, targets and store.
 
-    Proxies and download handlers that cannot work are refused too.
+    Proxies and download handlers that cannot work are refused too. Scrapy's settings that have no
+    effect get a line.
     """
+    for line in unheeded(settings):
+        complain(line)
     proxies = getproxies() if settings.getbool("HTTPPROXY_ENABLED") else {}
     for scheme in ("http", "https"):
         if scheme in proxies and (fault := proxy_fault(proxies[scheme])):

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from scrapy.settings import BaseSettings, default_settings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 from semcrawl import settings as own_settings
 from semcrawl.errors import UsageError, os_errors_as
@@ -33,6 +33,15 @@ _AT_LEAST_ONE = frozenset(
 )
 #: least values of settings that may be negative
 _LEAST = {"SEMCRAWL_IMAGES_NEAR_BITS": -1}
+#: Scrapy's settings that our spiders ignore, each with what to use instead
+_UNHEEDED = {
+    "AUTOTHROTTLE_ENABLED": "SEMCRAWL_CRAWL_DELAY sets the pace",
+    "CONCURRENT_REQUESTS_PER_DOMAIN": "see SEMCRAWL_CONCURRENCY_PER_HOST",
+    "CONCURRENT_REQUESTS_PER_IP": "see SEMCRAWL_CONCURRENCY_PER_ADDRESS",
+    "DEPTH_PRIORITY": "--relevance breadth-first and depth-first order by depth",
+    "RANDOMIZE_DOWNLOAD_DELAY": "SEMCRAWL_CRAWL_DELAY is exact",
+    "URLLENGTH_LIMIT": "links of up to 4,096 characters are followed",
+}
 #: the words that ``Settings.getbool`` accepts
 _BOOLEANS = frozenset({"1", "0", "true", "false", "True", "False"})
 
@@ -88,6 +97,14 @@ def _check(name: str, value: Any, default: Any) -> None:
             raise UsageError(f"{name} must not be negative, as {value} is")
         if number < 1 and name in _AT_LEAST_ONE:
             raise UsageError(f"{name} must be 1 or more, not {value}")
+
+
+def unheeded(settings: BaseSettings) -> list[str]:
+    """Return a line for each of Scrapy's settings on the command line that our spiders ignore."""
+    given = [
+        name for name in _UNHEEDED if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]
+    ]
+    return [f"{name} has no effect here; {_UNHEEDED[name]}" for name in given]
 
 
 def check_log(settings: BaseSettings) -> None:

@@ -151,6 +151,7 @@ def _leave_pace_to_frontier(settings: BaseSettings) -> None:
     for name, value in (
         ("DOWNLOAD_DELAY", 0),
         ("CONCURRENT_REQUESTS_PER_DOMAIN", defaults.CONCURRENT_REQUESTS_PER_DOMAIN),
+        ("CONCURRENT_REQUESTS_PER_IP", 0),
         ("AUTOTHROTTLE_ENABLED", False),
     ):
         _settle(settings, name, value, "cmdline")
