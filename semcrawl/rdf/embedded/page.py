@@ -178,16 +178,17 @@ def _triples(triples: Iterable[Triple], base: str, sink: QuadSink, errors: Error
     """Let the Turtle parser resolve and check the triples; record the bad ones as errors."""
     sink.flush()
     sink.has_graphs = False
-    lines: dict[str, int] = {}
+    lines: dict[bytes, int] = {}
     try:
         for triple in triples:
             statement = f"{triple.subject} {triple.predicate} {triple.object} .\n"
-            lines.setdefault(statement, triple.line)
+            lines.setdefault(statement.encode("utf-8", "replace"), triple.line)
     except LimitReached as limit:
         errors.add(str(limit))
     if lines:
-        data = "".join(lines).encode("utf-8", "replace")
+        data = b"".join(lines)
         log = _PageErrors(errors, list(lines.values()))
+        lines.clear()  # they may take as much memory as the data
         resume(pyoxigraph.parse(data, pyoxigraph.RdfFormat.TURTLE, base_iri=base), sink, log)
 
 
