@@ -1,7 +1,8 @@
-"""Checks the nesting of data before a parser reads it, and measures JSON-LD in pages.
+"""Checks the shape of data before a parser reads it, and measures JSON-LD in pages.
 
 The parser recurses into nested JSON-LD nodes and triple terms. A few thousand levels overflow its
-stack, which kills the process.
+stack, which kills the process. It also holds the statements of an XML tag, each with its subject:
+ten thousand attributes and a long name took more than a gigabyte.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ from semcrawl.rdf.quadlines import has_pair
 _CHUNK = 1 << 20
 _QUOTE, _EXCLAMATION, _SLASH, _LESS, _QUESTION = b'"!/<?'
 COMMA, OPENING, CLOSING = ord(","), ord("{"), ord("}")
+#: most attributes of an XML tag; hardly any has a hundred
+_MOST_ATTRIBUTES = 1000
+_CROWDED_TAG = re.compile(
+    rb"<[^<>\"']*+(?:(?:\"[^\"<]*+\"|'[^'<]*+')[^<>\"']*+){%d}" % (_MOST_ATTRIBUTES + 1)
+)
 _NESTING = re.compile(
     rb'"""(?:[^"\\]|\\.|"(?!""))*+(?:"""|\Z)|'
     rb"'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)|"
@@ -88,10 +94,11 @@ def _descend(depth: int, steps: npt.NDArray[np.int8] | npt.NDArray[np.int_], lim
 def guard_xml(data: bytes, limit: int) -> None:
     """Raise :class:`LimitReached` when elements are nested deeper than ``limit``.
 
-    Tags in comments and CDATA sections count too.
+    So do tags of very many attributes. Tags in comments and CDATA sections count too.
     """
     depth = 0
     start = 0
+    may_be_crowded = False
     while start < len(data) - 1:
         end = len(data)
         if end - start > _CHUNK:  # cut after a tag
@@ -100,6 +107,9 @@ def guard_xml(data: bytes, limit: int) -> None:
         marks = np.flatnonzero((piece & np.uint8(0b1111_1101)) == _LESS)  # < and >
         less = piece[marks] == _LESS
         opens = np.flatnonzero(less)
+        gaps = np.diff(marks[opens], prepend=0, append=len(piece))
+        # an attribute takes five bytes, and half of the tag may be in another piece
+        may_be_crowded |= bool(gaps.max() > 2 * _MOST_ATTRIBUTES)
         if len(opens):
             following = piece[np.minimum(marks[opens] + 1, len(piece) - 1)]
             steps = np.ones(len(opens), np.int8)
@@ -114,6 +124,8 @@ def guard_xml(data: bytes, limit: int) -> None:
             steps[(piece[marks[ends] - 1] == _SLASH) & (steps == 1)] = 0
             depth = _descend(depth, steps, limit)
         start = end
+    if may_be_crowded and _CROWDED_TAG.search(data):
+        raise LimitReached(f"a tag of more than {_MOST_ATTRIBUTES} attributes")
 
 
 def guard_triple_terms(data: bytes, limit: int) -> None:

@@ -59,3 +59,29 @@ def test_graph_names_do_not_count_as_growth() -> None:
     assert reading.spool is not None
     assert reading.spool.stat().st_size > 2**24
     reading.spool.unlink()
+
+
+def tag(attributes: int, before: str = "") -> bytes:
+    """RDF/XML with a tag of an odd number of attributes; the first has ``>`` in its value."""
+    names = "".join(f""" p:a{n}="{n}" p:b{n}='{n}'""" for n in range(attributes // 2))
+    text = (
+        f'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:p="{LONG}">'
+        f'<!-- {before} --><rdf:Description p:first="x > y"{names}/></rdf:RDF>'
+    )
+    return text.encode()
+
+
+@pytest.mark.parametrize("before", [0, 1_000_000, *range(2**20 - 63_000, 2**20 - 59_000, 500)])
+def test_tags_of_very_many_attributes_are_refused(before: int) -> None:
+    """The parser holds the statements of a tag; a piece of the data may end inside it."""
+    reading = read(tag(1001, "x" * before), URL, "application/rdf+xml")
+    assert [error.message for error in reading.errors] == ["a tag of more than 1000 attributes"]
+    assert reading.quads == 0
+
+
+def test_other_long_tags_and_texts_are_read() -> None:
+    assert read(tag(201), URL, "application/rdf+xml").quads == 201
+    code = "&lt;a href=\"x\" class='y'>" * 5_000
+    text = tag(1).replace(b"/></rdf", f"><p:code>{code}</p:code></rdf:Description></rdf".encode())
+    reading = read(text, URL, "application/rdf+xml")
+    assert (reading.quads, reading.errors) == (2, [])
