@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from semcrawl.cli._notharvested import LinksLeft, NotHarvested
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.healthsigns import GivenUp, given_up_lines
 from semcrawl.errors import UsageError
+from semcrawl.frontier.backends import is_on_servers
 from semcrawl.images.schema import IMAGES_DB
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.database import CRAWL_DB, crawl_db_url, opened
@@ -166,6 +168,9 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
     """Print the results per host, and where they are. ``before``: requests of earlier runs."""
     console = plain_console()
     named = quote(str(folder))  # in commands to copy
+    requeue = f"semcrawl frontier {named} --requeue"
+    if is_on_servers(folder) and "REDIS_URL" not in os.environ:
+        requeue += " -s REDIS_URL=…"
 
     def say(line: str) -> None:
         console.print(line, soft_wrap=True)
@@ -181,7 +186,7 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
     if (before or run.resumed) and summary.requests == before and run.waiting == 0:
         say(
             "This run found nothing left to fetch. To try failed links again: "
-            f"semcrawl frontier {named} --requeue; to see what changed: --revisit."
+            f"{requeue}; to see what changed: --revisit."
         )
     elif before:
         say(f"This run: {summary.requests - before:,} of these requests.")
@@ -220,7 +225,7 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
     for line in given_up_lines(run.given_up):
         say(line)
     if summary.missed.get(FAILED):
-        say(f"To try failed links again: semcrawl frontier {named} --requeue, and go on.")
+        say(f"To try failed links again: {requeue}, and go on.")
     if any(not family.mirror for family in run.withheld):
         say(f"To fetch all of a family: --out {named} -s SEMCRAWL_FAMILY_TRIES=0.")
     if run.waiting is None:

@@ -80,8 +80,8 @@ class Command(OfflineCommand):
                 else:
                     _serve_until_stopped(server)
         except OSError as error:
-            where = f" {error.filename}" if error.filename else f" on port {opts.port}"
-            raise UsageError(f"cannot serve{where}: {error.strerror}") from None
+            what = f"write {error.filename}" if error.filename else f"serve on port {opts.port}"
+            raise UsageError(f"cannot {what}: {error.strerror}") from None
 
 
 def _serve_until_stopped(server: DemoServer) -> None:

@@ -43,6 +43,11 @@ def frontier_file(folder: Path) -> Path:
     return folder / "frontier.db"
 
 
+def is_on_servers(folder: Path) -> bool:
+    """Whether the frontier of the crawl in a folder is on a Redis."""
+    return JobName.read(folder) is not None and not holds_frontier(folder)
+
+
 def holds_frontier(folder: Path) -> bool:
     """Whether a job folder holds its frontier."""
     return frontier_file(folder).is_file() or has_former(folder)

@@ -15,7 +15,7 @@ from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from semcrawl.errors import StoreError, UsageError
-from semcrawl.metadata.schema import CRAWL, Tables, bring_up_to_date, one_at_a_time
+from semcrawl.metadata.schema import CRAWL, Tables, bring_up_to_date, one_at_a_time, shown_url
 
 #: file name of the default database in the job folder
 CRAWL_DB = "crawl.db"
@@ -68,7 +68,7 @@ def connect(url: str, tables: Tables = CRAWL) -> Engine:
         raise UsageError(
             f"the driver {error.name} of SEMCRAWL_METADATA_URL is not installed"
         ) from None
-    shown = parsed.render_as_string(hide_password=True)
+    shown = shown_url(parsed)
     try:
         if parsed.get_backend_name() == "sqlite":
             _set_up_sqlite(engine)

@@ -9,8 +9,20 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import unquote
 
-from sqlalchemy import Column, Connection, Engine, MetaData, String, Table, inspect, select, text
+from sqlalchemy import (
+    URL,
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    String,
+    Table,
+    inspect,
+    select,
+    text,
+)
 
 from semcrawl.errors import StoreError
 from semcrawl.machine.filelocks import lock
@@ -64,10 +76,9 @@ def bring_up_to_date(engine: Engine, tables: Tables = CRAWL) -> None:
                 connection.execute(_VERSION.insert().values(version_num=tables.head))
                 return
         if version not in tables.versions:
-            shown = engine.url.render_as_string(hide_password=True)
             raise StoreError(
-                f"the database {shown} has schema {version}, this semcrawl knows up to "
-                f"{tables.head}: update it"
+                f"the database {shown_url(engine.url)} has schema {version}, this semcrawl knows "
+                f"up to {tables.head}: update semcrawl"
             )
         migrate(engine, tables.head, tables)
 
@@ -124,3 +135,11 @@ def one_at_a_time(engine: Engine) -> Iterator[None]:
             yield
         finally:
             connection.execute(text(unlock_sql))
+
+
+def shown_url(url: URL) -> str:
+    """Return the path of an SQLite file, and other URLs without their password."""
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return url.render_as_string(hide_password=True)
+    path = url.database.removeprefix("file:")
+    return path if path == url.database else unquote(path)

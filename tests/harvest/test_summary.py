@@ -20,6 +20,7 @@ from semcrawl.cli import harvestreport
 from semcrawl.cli.harvestreport import RunFigures, show_summary, write_summary
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
+from semcrawl.frontier.redis.charter import JobName
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Fetch
@@ -133,6 +134,16 @@ def test_a_command_to_copy_quotes_the_folder(shown: io.StringIO) -> None:
     summary = Summary(requests=3, missed={"failed": Counter({"a.example": 2})})
     show_summary(summary, Path("my job"), 0, RunFigures())
     assert "semcrawl frontier 'my job' --requeue, and go on." in shown.getvalue()
+
+
+def test_a_command_to_copy_asks_for_the_redis_of_the_crawl(
+    shown: io.StringIO, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("REDIS_URL", raising=False)
+    JobName.fresh("mine").write(tmp_path)
+    summary = Summary(requests=3, missed={"failed": Counter({"a.example": 2})})
+    show_summary(summary, tmp_path, 0, RunFigures())
+    assert "--requeue -s REDIS_URL=…, and go on." in " ".join(shown.getvalue().split())
 
 
 def test_links_off_an_ordinary_site_are_not_worth_a_word(shown: io.StringIO) -> None:

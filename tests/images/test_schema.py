@@ -26,11 +26,14 @@ def test_a_new_database_equals_the_models_and_opens_again(tmp_path: Path) -> Non
 
 
 def test_a_database_of_another_version_is_refused_in_one_line(tmp_path: Path) -> None:
-    with schema.open_images(tmp_path, make=True).begin() as connection:
+    folder = tmp_path / "Bücher 1"
+    folder.mkdir()
+    with schema.open_images(folder, make=True).begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(StoreError, match=r"images\.db has schema 9999") as caught:
-        schema.open_images(tmp_path)
+        schema.open_images(folder)
     assert "\n" not in str(caught.value)
+    assert f"the database {folder}/images.db has" in str(caught.value)
 
 
 def test_a_folder_without_images_is_one_clear_line(tmp_path: Path) -> None:
