@@ -13,8 +13,8 @@ from semcrawl.rdf.options import ReadOptions
 _POSITION = re.compile(
     r"^Parser error (?:at|between) line (\d+) (?:between columns|column) (\d+)[^:]*: "
 )
-#: bytes before a ratio counts, as small files may be repetitive
-RATIO_FLOOR = 16 * 2**20
+#: bytes unpacked before the ratio counts, as small files may be repetitive
+_RATIO_FLOOR = 16 * 2**20
 _REPEATED_LINE = re.compile(r" \(line \d+\)\Z")
 
 
@@ -103,7 +103,7 @@ class Budget:
             return f"more than {self.options.max_unpacked_bytes} bytes unpacked"
         if (
             self.packed
-            and self.unpacked > RATIO_FLOOR
+            and self.unpacked > _RATIO_FLOOR
             and self.unpacked > self.options.max_ratio * self.packed
         ):
             return f"unpacks to more than {self.options.max_ratio:g} times its size"

@@ -121,8 +121,8 @@ class ReadOptions:
     max_in_memory: int = 32 * 2**20
     #: bytes that a compressed document or an archive may unpack to
     max_unpacked_bytes: int = 64 * 2**30
-    #: largest ratio of unpacked to packed size, and of N-Quads without their graph names to the
-    #: text they come from, checked above 16 MiB
+    #: largest ratio of unpacked to packed size, checked above 16 MiB, and of N-Quads without their
+    #: graph names to the text they come from, checked above 1 MiB
     max_ratio: float = 250.0
     #: files of an archive that are examined
     max_members: int = 10_000

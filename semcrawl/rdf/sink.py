@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, NamedTuple, cast
 from urllib.parse import quote
 
-from semcrawl.rdf.limits import RATIO_FLOOR, LimitReached
+from semcrawl.rdf.limits import LimitReached
 from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.patterns import re
 from semcrawl.rdf.quadlines import (
@@ -177,9 +177,7 @@ class QuadSink:
         """
         size -= self.quads * len(self._graph)
         return (
-            self.text is not None
-            and size > RATIO_FLOOR
-            and size > self._options.max_ratio * self.text()
+            self.text is not None and size > _PIECE and size > self._options.max_ratio * self.text()
         )
 
     def _without_long(self, lines: bytes) -> bytes:

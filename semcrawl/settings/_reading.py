@@ -102,8 +102,8 @@ SEMCRAWL_MAX_NQUADS_SIZE = 64 * 1024**3
 SEMCRAWL_MAX_ERRORS_KEPT = 20
 #: Most bytes to which a compressed document or an archive may unpack.
 SEMCRAWL_MAX_UNPACKED_SIZE = 64 * 1024**3
-#: Largest ratio of unpacked to packed size, and of N-Quads (without their graph names) to the text
-#: they come from, checked above 16 MiB.
+#: Largest ratio of unpacked to packed size, checked above 16 MiB, and of N-Quads (without their
+#: graph names) to the text they come from, checked above 1 MiB.
 SEMCRAWL_MAX_UNPACK_RATIO = 250.0
 #: Most files read of an archive.
 SEMCRAWL_MAX_ARCHIVE_MEMBERS = 10_000
