@@ -158,7 +158,7 @@ async def _act(
             file.write(model)
     elif opts.requeue:
         moved = await frontier.requeue(await frontier.inspector.queues())
-        print(f"{moved:,} failed links wait again")
+        print(f"{amount(moved, 'failed link')} {'waits' if moved == 1 else 'wait'} again")
     else:
         inspector = frontier.inspector
         pattern = settings.get("REDIS_START_URLS_KEY", "%(name)s:start_urls")

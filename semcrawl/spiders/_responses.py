@@ -17,6 +17,7 @@ from semcrawl.crawl.healthsigns import Fate
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
+from semcrawl.metadata.missed import FAILED, why_missed
 from semcrawl.spiders.documents import BodyReader
 from semcrawl.spiders.linking import LinkPolicy
 from semcrawl.spiders.redirecting import Redirects, is_redirect
@@ -106,7 +107,9 @@ class ResponseReader:
             ):
                 return [record]
             self.redirects.note_dead(attempt, status)
-            attempt.failed = status in self.retries.codes
+            # the summary offers another try to all that count as failed
+            counted = why_missed(FetchOutcome.HTTP_ERROR, status, "") == FAILED
+            attempt.failed = counted or status in self.retries.codes
             self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
         self.redirects.note_folder(attempt, added=attempt.link_state.foreseen)

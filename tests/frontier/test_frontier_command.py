@@ -82,7 +82,7 @@ def test_a_frontier_is_shown_moved_and_its_failures_requeued(
     again = run_command(str(tmp_path / "new"), "--import", str(file))
     assert again.stderr == "semcrawl: the frontier 'semcrawl' is not empty\n"
     assert again.returncode == 2
-    assert run_command(str(tmp_path / "new"), "--requeue").stdout == "1 failed links wait again\n"
+    assert run_command(str(tmp_path / "new"), "--requeue").stdout == "1 failed link waits again\n"
 
 
 def test_seeds_that_wait_on_the_lists_are_shown(

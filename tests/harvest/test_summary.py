@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 from sqlalchemy import insert
 
-from harvest.runs import harvest, pages, start_harvest
+from harvest.runs import harvest, pages, semcrawl, start_harvest
 from semcrawl.cli import harvestreport
 from semcrawl.cli.harvestreport import RunFigures, show_summary, write_summary
 from semcrawl.demo import DemoWeb, serve
@@ -28,6 +28,7 @@ from semcrawl.metadata.rows import fetch_row
 from semcrawl.metadata.summary import HostSummary, Summary
 from semcrawl.metadata.tally import Tally
 from semcrawl.web.hosts import netloc_of
+from tests.loopback import web
 from tests.waiting import until
 
 WEB = DemoWeb()
@@ -243,6 +244,16 @@ def test_a_resumed_harvest_misses_what_one_in_one_go_does(tmp_path: Path) -> Non
     assert found.pop("out-of-scope") == 1
     assert found.pop("robots-denied") == by_record["robots-denied"]
     assert sum(found.values()) == by_record["http-error"]
+
+
+@pytest.mark.slow
+def test_links_that_are_told_as_failed_can_be_requeued(tmp_path: Path) -> None:
+    """Any 5xx is, also one that is not worth a retry in the same run."""
+    with web(lambda path, query: (501, "text/plain", b"no")) as base:
+        run = harvest(f"{base}/x", "--fast", folder=tmp_path / "out")
+    assert run.summary["not_harvested"]["failed"]["links"] == 1
+    again = semcrawl("frontier", str(tmp_path / "out"), "--requeue", folder=tmp_path)
+    assert again.out == "1 failed link waits again\n"
 
 
 @pytest.mark.slow
