@@ -48,7 +48,8 @@ def test_a_name_with_line_ends_is_told_in_one_line(
     with pytest.raises(SystemExit) as ended:
         main(["semcrawl", "describe", f"{tmp_path}/a\nb\rc\x1b[31m"])
     assert ended.value.code == 2
-    assert capsys.readouterr().err == f"semcrawl: {tmp_path}/a b c\\x1b[31m holds no crawl.db\n"
+    told = f"semcrawl: there is no folder {tmp_path}/a b c\\x1b[31m\n"
+    assert capsys.readouterr().err == told
 
 
 async def test_a_command_in_a_notebook_is_told_in_one_line(
