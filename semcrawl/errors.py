@@ -51,7 +51,7 @@ class ResultsGone(StoreError):  # noqa: N818 - a state of files
     """A file of the results was deleted, moved or replaced while a crawl wrote to it."""
 
 
-def existing(folder: Path) -> Path:
+def existing_folder(folder: Path) -> Path:
     """Return a folder that the user gave; raise ``UsageError`` if there is none."""
     if not folder.is_dir():
         is_file = folder.exists()

@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.cli.base import OfflineCommand
 from semcrawl.config.checks import checked_iri
-from semcrawl.errors import SemcrawlError, UsageError, existing, os_errors_as
+from semcrawl.errors import SemcrawlError, UsageError, existing_folder, os_errors_as
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.database import CRAWL_DB, connect, one_line, readable_db_url
 from semcrawl.metadata.description import PREFIXES, DescriptionOptions, describe
@@ -62,7 +62,7 @@ class Command(OfflineCommand):
         """Refuse a folder without a crawl, and unknown syntaxes."""
         if len(args) != 1:
             raise UsageError("give one job folder")
-        if not self._database and not (existing(Path(args[0])) / CRAWL_DB).is_file():
+        if not self._database and not (existing_folder(Path(args[0])) / CRAWL_DB).is_file():
             raise UsageError(f"{args[0]} holds no {CRAWL_DB}")
         ending = Path(opts.output or "").suffix.lower()
         if not (opts.format or opts.metadata or ending.lstrip(".") in ("", *FORMATS)):

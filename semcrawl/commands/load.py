@@ -8,7 +8,7 @@ from pathlib import Path
 
 from semcrawl.cli.base import OfflineCommand
 from semcrawl.cli.readiness import check_folder
-from semcrawl.errors import StoreError, UsageError, existing
+from semcrawl.errors import StoreError, UsageError, existing_folder
 from semcrawl.machine.filelocks import try_lock
 from semcrawl.pipelines.quadsfile import QUADS_FILE
 from semcrawl.pipelines.stores.opening import RENAMED_WORDS, STORE_LOCK, open_deliverer
@@ -40,7 +40,7 @@ class Command(OfflineCommand):
         """Refuse a folder without quads, and a missing store."""
         if len(args) != 1:
             raise UsageError("give one job folder")
-        if not (existing(Path(args[0])) / QUADS_FILE).is_file():
+        if not (existing_folder(Path(args[0])) / QUADS_FILE).is_file():
             raise UsageError(f"{args[0]} holds no {QUADS_FILE}")
         check_folder(Path(args[0]))  # it records what was delivered
         settings = self.own_settings

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.errors import FrontierUnavailable, UsageError, existing
+from semcrawl.errors import FrontierUnavailable, UsageError, existing_folder
 from semcrawl.frontier.contract import ManagedFrontier
 from semcrawl.frontier.formerredis import has_former, take_over
 from semcrawl.frontier.options import FrontierOptions
@@ -169,7 +169,7 @@ def _visited(settings: BaseSettings, job: Path | None, *, make: bool) -> Managed
         if own is not None:
             raise UsageError(f"the frontier of {job} is on a Redis: give -s REDIS_URL=redis://…")
         if not make:
-            raise UsageError(f"{existing(folder)} holds no frontier")
+            raise UsageError(f"{existing_folder(folder)} holds no frontier")
     file = frontier_file(folder)
     take_over(folder, file, name)
     return SqliteFrontier(file, name=name, worker_id=worker_name(), options=options, guest=True)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Engine
 
-from semcrawl.errors import UsageError, existing
+from semcrawl.errors import UsageError, existing_folder
 from semcrawl.images.schema import open_images
 from semcrawl.images.textclasses import TextClasses
 from semcrawl.imagesearch._askedqueries import AskedQueries
@@ -86,7 +86,7 @@ class ImageSearch:
         If images must be indexed first, ``starting`` is called with their number. Raises
         ``UsageError`` for a folder without images, and ``StoreError``.
         """
-        self.folder = existing(folder)
+        self.folder = existing_folder(folder)
         self.options = options or SearchOptions()
         self.engine: Engine = open_images(folder)
         self._index = current_index(folder, self.engine, self.options.index, starting)

@@ -10,7 +10,7 @@ import pyoxigraph
 from sqlalchemy import func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from semcrawl.errors import StoreError, UsageError, existing
+from semcrawl.errors import StoreError, UsageError, existing_folder
 from semcrawl.items import RdfDocument, TopicPage
 from semcrawl.metadata.database import one_line, opened, readable_db_url
 from semcrawl.metadata.description import NAMESPACE
@@ -54,8 +54,8 @@ def stored_pages(folder: Path) -> Iterator[TopicPage]:
     path, ledger = folder / PAGES_FILE, folder / PAGES_LEDGER
     if not ledger.is_file():
         raise UsageError(
-            f"{existing(folder)} keeps no pages: harvest with --targets html, which keeps those "
-            "about the topic"
+            f"{existing_folder(folder)} keeps no pages: harvest with --targets html, which keeps "
+            "those about the topic"
         )
     places = select(Document.offset, Document.length).where(Document.gone_at.is_(None))
     try:

@@ -57,9 +57,11 @@ class ErrorLog:
             raise LimitReached(f"given up after {self.count} errors")
 
     def add_final(self, message: str) -> None:
-        """Record and keep the error that ends the reading."""
-        self.count += 1
-        self.kept.append(DocumentError(self._text(message)))
+        """Record and keep the error that ends the reading, once: the sink meets it again."""
+        text = self._text(message)
+        if not self.kept or self.kept[-1].message != text:
+            self.count += 1
+            self.kept.append(DocumentError(text))
 
     def _text(self, message: str) -> str:
         text = " ".join(message.split())[:500]

@@ -12,7 +12,7 @@ import pyoxigraph
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from semcrawl.errors import StoreError, UsageError, existing
+from semcrawl.errors import StoreError, UsageError, existing_folder
 from semcrawl.metadata.database import CRAWL_DB
 from semcrawl.metadata.models import Document, Fetch
 from semcrawl.metadata.termindex import write_terms
@@ -48,7 +48,7 @@ class Job:
 
     def __init__(self, folder: Path) -> None:
         """Open the folder; see :func:`semcrawl.results.open`."""
-        self.folder = existing(folder)
+        self.folder = existing_folder(folder)
         if not (folder / CRAWL_DB).is_file():
             raise UsageError(f"{folder} is not a job folder: it has no {CRAWL_DB}")
         self._exit = ExitStack()
