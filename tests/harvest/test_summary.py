@@ -249,7 +249,7 @@ def test_a_resumed_harvest_misses_what_one_in_one_go_does(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_links_that_are_told_as_failed_can_be_requeued(tmp_path: Path) -> None:
     """Any 5xx is, also one that is not worth a retry in the same run."""
-    with web(lambda path, query: (501, "text/plain", b"no")) as base:
+    with web(lambda path, query: (404 if path == "/robots.txt" else 501, "", b"no")) as base:
         run = harvest(f"{base}/x", "--fast", folder=tmp_path / "out")
     assert run.summary["not_harvested"]["failed"]["links"] == 1
     again = semcrawl("frontier", str(tmp_path / "out"), "--requeue", folder=tmp_path)
