@@ -22,7 +22,7 @@ COMMA, OPENING, CLOSING = ord(","), ord("{"), ord("}")
 #: most attributes of an XML tag; hardly any has a hundred
 _MOST_ATTRIBUTES = 1000
 _CROWDED_TAG = re.compile(
-    rb"<[^<>\"']*+(?:(?:\"[^\"<]*+\"|'[^'<]*+')[^<>\"']*+){%d}" % (_MOST_ATTRIBUTES + 1)
+    rb"<(?![!?])[^<>\"']*+(?:(?:\"[^\"<]*+\"|'[^'<]*+')[^<>\"']*+){%d}" % (_MOST_ATTRIBUTES + 1)
 )
 _NESTING = re.compile(
     rb'"""(?:[^"\\]|\\.|"(?!""))*+(?:"""|\Z)|'
@@ -94,7 +94,8 @@ def _descend(depth: int, steps: npt.NDArray[np.int8] | npt.NDArray[np.int_], lim
 def guard_xml(data: bytes, limit: int) -> None:
     """Raise :class:`LimitReached` when elements are nested deeper than ``limit``.
 
-    So do tags of very many attributes. Tags in comments and CDATA sections count too.
+    Tags of very many attributes raise it too. Tags in comments and CDATA sections count, but quoted
+    texts there, as in JSON, are no attributes.
     """
     depth = 0
     start = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import pyoxigraph
 import pytest
 
 from semcrawl.rdf import ReadOptions, read
@@ -85,3 +86,13 @@ def test_other_long_tags_and_texts_are_read() -> None:
     text = tag(1).replace(b"/></rdf", f"><p:code>{code}</p:code></rdf:Description></rdf".encode())
     reading = read(text, URL, "application/rdf+xml")
     assert (reading.quads, reading.errors) == (2, [])
+
+
+@pytest.mark.parametrize("place", ["<!-- {} -->", "<?x {}?>", "<p:code><![CDATA[{}]]></p:code>"])
+def test_many_quoted_texts_outside_of_tags_are_read(place: str) -> None:
+    """An independent reader has the same statements."""
+    json = "{" + ", ".join(f'"key {n}": "value {n}"' for n in range(1_000)) + "}"
+    body = tag(1).replace(b"/></rdf", f">{place.format(json)}</rdf:Description></rdf".encode())
+    reading = read(body, URL, "application/rdf+xml")
+    assert not reading.errors
+    assert reading.quads == len([*pyoxigraph.parse(body, pyoxigraph.RdfFormat.RDF_XML)])
