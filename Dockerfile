@@ -5,7 +5,7 @@
 #
 # Settings come as environment variables of their names (docs/settings.md).
 
-FROM python:3.12-slim AS build
+FROM python:3.12.8-slim-bookworm AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 # optional parts (pyproject.toml): here those that a worker beside others has a use for
 ARG EXTRAS=compression,postgresql
@@ -16,7 +16,7 @@ COPY semcrawl semcrawl
 RUN /opt/semcrawl/bin/pip install ".[${EXTRAS}]" \
     && /opt/semcrawl/bin/pip uninstall --yes pip
 
-FROM python:3.12-slim
+FROM python:3.12.8-slim-bookworm
 RUN groupadd --gid 10001 semcrawl \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /job semcrawl \
     && install --directory --owner=10001 --group=10001 /job

@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help install test oldest lint types wheels suites slow kills timed coverage docs
+.PHONY: help install test oldest lint types wheels suites slow many wild kills timed coverage docs
 
 help: ## show the tasks
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -45,7 +45,15 @@ TIMED = tests/hostile tests/frontier/test_crawl_politeness.py \
 SLOW = -m "slow or server or sites" -p no:cacheprovider --reruns 1 -rfER
 
 slow: ## run the slow tests and those against real servers side by side
-	$(BIN)/pytest -n 2 --dist loadfile $(SLOW) --durations=15 $(addprefix --ignore=,$(KILLS) $(TIMED))
+	$(BIN)/pytest -n 2 --dist loadfile $(SLOW) --durations=15 $(addprefix --ignore=,$(KILLS) $(TIMED) tests/wild)
+
+many: ## run the property tests with many examples
+	HYPOTHESIS_PROFILE=many FORMS=300 $(BIN)/pytest -n 2 -q \
+		$(shell grep -rl --include='test_*.py' 'from hypothesis' tests)
+	DAMAGES=all $(BIN)/pytest -n 2 -q -m slow tests/results/test_check.py
+
+wild: ## hold real pages and RDF files against readers that are not ours
+	$(BIN)/pytest -n 2 --dist worksteal $(SLOW) --durations=5 tests/wild
 
 kills: ## run the slow tests that kill workers and servers
 	$(BIN)/pytest -n 2 --dist load $(SLOW) --durations=5 $(KILLS)

@@ -74,7 +74,7 @@ def crawl(trial: Trial, workers: int, shards: int, seed: int, latency: float) ->
             for process in processes:
                 process.kill()
         asked = [one for one in server.log if not one.robots]
-        run = run_of(trial.graph, "learned", seed, asked, {}, is_rdf)
+        run = run_of(trial.graph, "learned", seed, asked, [], is_rdf)
         return auc_relative(run.curve, trial.bound, trial.budget)
 
 

@@ -30,18 +30,22 @@ def make_page(page: int, pages: int) -> bytes:
     return (head + '<div id="main">' + "\n".join(items) + "</div></body></html>").encode()
 
 
-def served_pages(pages: int) -> tuple[str, Synchronized[int]]:
-    """Serve the pages from a process of their own; return their host, and how many were asked."""
+def served_pages(pages: int, kept: int | None = None) -> tuple[str, Synchronized[int]]:
+    """Serve the pages from a process of their own; return their host, and how many were asked.
+
+    ``kept``: how many are made beforehand (default: all); the others are made when asked for.
+    """
     port, served = multiprocessing.Value("i", 0), multiprocessing.Value("i", 0)
-    multiprocessing.Process(target=serve, args=(pages, port, served), daemon=True).start()
+    made = pages if kept is None else kept
+    multiprocessing.Process(target=serve, args=(pages, made, port, served), daemon=True).start()
     while not port.value:
         time.sleep(0.01)
     return f"http://127.0.0.1:{port.value}", served
 
 
-def serve(pages: int, port: Synchronized[int], served: Synchronized[int]) -> None:
+def serve(pages: int, made: int, port: Synchronized[int], served: Synchronized[int]) -> None:
     """Serve the pages for ever; count them."""
-    bodies = [make_page(n, pages) for n in range(pages)]
+    bodies = [make_page(n, pages) for n in range(made)]
     asked: set[int] = set()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -52,7 +56,8 @@ def serve(pages: int, port: Synchronized[int], served: Synchronized[int]) -> Non
                     asked.clear()
                 try:
                     number = int(path.rpartition("-")[2].removesuffix(".html"))
-                    body, status = bodies[number], "200 OK"
+                    body = bodies[number] if number < made else make_page(number, pages)
+                    status = "200 OK"
                     if path.startswith("/s"):
                         asked.add(number)
                     served.value = len(asked)

@@ -18,9 +18,9 @@ from collections.abc import Awaitable, Callable
 from scrapy.settings import Settings
 
 import semcrawl.settings
+from semcrawl.config.readoptions import document_reader
 from semcrawl.rdf import detect
-from semcrawl.spiders.reading import Reader, discard
-from semcrawl.web.urls import DEFAULT_NORMALISATION
+from semcrawl.reading.reader import Reader, discard
 
 URL = "http://d.example/big"
 PAUSE = 0.005  # seconds
@@ -100,7 +100,7 @@ def main() -> None:
     size = parser.parse_args().megabytes * 1_000_000
     names = [name for name in dir(semcrawl.settings) if name.startswith("SEMCRAWL_")]
     values = {name: getattr(semcrawl.settings, name) for name in names}
-    reader = Reader.from_settings(Settings(values), DEFAULT_NORMALISATION)
+    reader = document_reader(Settings(values))
     for name, work in loads(size).items():
         stalls = {}
         for where, limit in (("in the loop", 1 << 40), ("in threads", 0)):

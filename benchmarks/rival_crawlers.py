@@ -1,4 +1,4 @@
-"""Crawlers to compare with: plain Scrapy, scrapy-redis, Scrapy's engine alone, aiohttp and lxml.
+"""Crawlers to compare with: Scrapy, scrapy-redis, crawlee, Scrapy's engine alone, aiohttp and lxml.
 
     python benchmarks/rival_crawlers.py NAME START --pages N [--redis ADDRESS]
 
@@ -17,7 +17,7 @@ from urllib.parse import urljoin
 
 #: requests in flight, of all contenders
 CONCURRENCY = 16
-NAMES = ["scrapy", "scrapy-redis", "bare", "bare-uvloop", "engine", "engine-bare"]
+NAMES = ["scrapy", "scrapy-redis", "crawlee", "bare", "bare-uvloop", "engine", "engine-bare"]
 
 
 def run_scrapy(start: str, redis: str | None) -> None:
@@ -96,6 +96,34 @@ def run_engine(start: str, pages: int, *, middlewares: bool) -> None:
     process.start()
 
 
+def run_crawlee(start: str) -> None:
+    """crawlee-python with Parsel and storage in memory: it follows all links and keeps a title."""
+    from crawlee import ConcurrencySettings
+    from crawlee.crawlers import ParselCrawler, ParselCrawlingContext
+    from crawlee.storage_clients import MemoryStorageClient
+
+    async def main() -> None:
+        crawler = ParselCrawler(
+            concurrency_settings=ConcurrencySettings(
+                min_concurrency=CONCURRENCY,
+                max_concurrency=CONCURRENCY,
+                desired_concurrency=CONCURRENCY,
+            ),
+            storage_client=MemoryStorageClient(),
+            configure_logging=False,
+        )
+
+        @crawler.router.default_handler
+        async def page(context: ParselCrawlingContext) -> None:
+            title = context.selector.css("title::text").get()
+            await context.push_data({"url": context.request.url, "title": title})
+            await context.enqueue_links()
+
+        await crawler.run([start])
+
+    asyncio.run(main())
+
+
 def run_bare(start: str, *, uvloop: bool) -> None:
     """The fastest that Python does with the same libraries: no scheduler, no records."""
     import aiohttp
@@ -140,6 +168,8 @@ def main() -> None:
     args = parser.parse_args()
     if args.name in ("bare", "bare-uvloop"):
         run_bare(args.start, uvloop=args.name == "bare-uvloop")
+    elif args.name == "crawlee":
+        run_crawlee(args.start)
     elif args.name in ("engine", "engine-bare"):
         run_engine(args.start, args.pages, middlewares=args.name == "engine")
     else:

@@ -26,7 +26,6 @@ from semcrawl.evaluation.simulate import Run, simulate
 from semcrawl.evaluation.world import World
 from semcrawl.evaluation.worlds import load_sites
 from semcrawl.relevance import load_strategy
-from semcrawl.topics import Judgement
 from semcrawl.topics.novelty import New
 from semcrawl.topics.options import TopicOptions
 from semcrawl.web.vocabulary import Kind
@@ -63,6 +62,8 @@ class NewGraph(LinkGraph):
             seen = self._plain.look(url, rdf_first)
             if seen.answer.kind in (Kind.RDF, Kind.HTML):
                 judged = self._topic.judge_hashes(url, seen.statements)
+                if judged.deciding:
+                    judged.keep()
                 seen = replace(seen, judged=judged)
             self._seen[url, rdf_first] = seen
         return seen
@@ -74,7 +75,7 @@ def statements(graph: LinkGraph, steps: Sequence[int], seed: int, *, new: bool) 
     aim = None
     if new:
         settings["SEMCRAWL_ABOUT"] = "new"
-        aim = Aim(lambda *_: Judgement(0.0), 0.5, Targets())
+        aim = Aim(New.from_argument("", TopicOptions()), 0.5, Targets())
     had: list[int] = []
 
     def note(run: Run) -> None:

@@ -60,7 +60,7 @@ def measure(world: World, topic: str, pages: int, seeds: int) -> tuple[int, int,
     judged, plain = LinkGraph(world, MAX_LINKS, aim.judge), LinkGraph(world, MAX_LINKS)
 
     def fits(node: Node) -> bool:
-        return is_rdf(node) and aim.reached(node.answer, node.relevance)
+        return is_rdf(node) and aim.reached(node)
 
     site = map_site(judged, fits)
     everything = len(map_site(plain).target_depth)

@@ -56,19 +56,42 @@ PREFIXES = {
     "bibo": "http://purl.org/ontology/bibo/",
     "sarif": "http://sarif.info/",
     "lrmoo": "http://iflastandards.info/ns/lrm/lrmoo/",
+    "brick": "https://brickschema.org/schema/Brick#",
+    "csvw": "http://www.w3.org/ns/csvw#",
+    "dcam": "http://purl.org/dc/dcam/",
+    "dcmitype": "http://purl.org/dc/dcmitype/",
+    "doap": "http://usefulinc.com/ns/doap#",
+    "gs1": "https://ref.gs1.org/voc/",
+    "hydra": "http://www.w3.org/ns/hydra/core#",
+    "mo": "http://purl.org/ontology/mo/",
+    "odrl": "http://www.w3.org/ns/odrl/2/",
+    "og": "http://ogp.me/ns#",
+    "org": "http://www.w3.org/ns/org#",
+    "prof": "http://www.w3.org/ns/dx/prof/",
+    "qb": "http://purl.org/linked-data/cube#",
+    "sh": "http://www.w3.org/ns/shacl#",
+    "snomed": "http://purl.bioontology.org/ontology/SNOMEDCT/",
+    "sosa": "http://www.w3.org/ns/sosa/",
+    "ssn": "http://www.w3.org/ns/ssn/",
+    "time": "http://www.w3.org/2006/time#",
+    "unece": "http://unece.org/vocab#",
+    "vann": "http://purl.org/vocab/vann/",
+    "vcard": "http://www.w3.org/2006/vcard/ns#",
 }
 
 
 def schema_org(quads: bytes) -> dict[str, object]:
     """Make schema.org's context out of its vocabulary.
 
-    A property whose range has Text is plain; else URL makes it a reference, Date or DateTime gives
-    it that type. All other terms are those of ``@vocab`` and need no entry.
+    A property whose range has Text is plain; else URL makes it a reference, and Date its type. Each
+    other term of the vocabulary has its IRI, as in the original: a term that is left to ``@vocab``
+    has no certain meaning beside a context that is missing.
     """
     ranges: dict[str, set[str]] = defaultdict(set)
     for quad in pyoxigraph.parse(quads, pyoxigraph.RdfFormat.N_QUADS):
+        kinds = ranges[quad.subject.value]  # type: ignore[union-attr]
         if quad.predicate.value == SCHEMA + "rangeIncludes":
-            ranges[quad.subject.value].add(quad.object.value.removeprefix(SCHEMA))
+            kinds.add(quad.object.value.removeprefix(SCHEMA))
     context: dict[str, object] = {
         "@vocab": SCHEMA,
         "type": "@type",
@@ -77,13 +100,14 @@ def schema_org(quads: bytes) -> dict[str, object]:
         **PREFIXES,
     }
     for iri in sorted(ranges):
-        kinds = ranges[iri]
-        if not iri.startswith(SCHEMA) or "Text" in kinds:
+        term, kinds = iri.removeprefix(SCHEMA), ranges[iri]
+        if not iri.startswith(SCHEMA) or term in context:
             continue
-        kind = next((k for k in ("URL", "Date", "DateTime") if k in kinds), None)
-        if kind:
-            term = iri.removeprefix(SCHEMA)
+        kind = next((k for k in ("URL", "Date") if k in kinds), None)
+        if kind and "Text" not in kinds:
             context[term] = {"@id": f"schema:{term}", "@type": "@id" if kind == "URL" else kind}
+        else:
+            context[term] = f"schema:{term}"
     return context
 
 

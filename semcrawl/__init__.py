@@ -2,7 +2,7 @@
 
 __all__ = ["__version__", "addon", "errors", "items", "settings"]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 from semcrawl.machine.formernames import know_former_names
 

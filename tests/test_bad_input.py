@@ -147,6 +147,7 @@ def test_a_harvest_that_lost_its_database_is_left_as_it_is(
     assert not (folder / "crawl.db").exists()
 
 
+@slow
 def test_a_job_folder_is_no_seed(folder: Path) -> None:
     (folder / "frontier").mkdir(parents=True)
     (folder / "frontier" / "redis.lock").touch()
@@ -171,7 +172,7 @@ def test_a_folder_that_is_a_file(folder: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("harvest", "http://x.example/", "--out", "{folder}"),
+        pytest.param(("harvest", "http://x.example/", "--out", "{folder}"), marks=slow),
         pytest.param(
             ("crawl", "html", "-a", "seeds=http://x.example/", "-s", "SEMCRAWL_JOBDIR={folder}"),
             marks=slow,

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
+import doctest
+import json
 import re
+import subprocess
+import tomllib
 from pathlib import Path
 from pkgutil import iter_modules
 
@@ -101,3 +107,64 @@ def _module_file(parts: list[str]) -> Path | None:
     """The file of a module by the parts of its name, if there is one."""
     base = ROOT.joinpath(*parts)
     return next((f for f in (base.with_suffix(".py"), base / "__init__.py") if f.is_file()), None)
+
+
+_BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = [
+    pytest.param(kind, code, id=f"{page}-{number}")
+    for page, text in PAGES.items()
+    for number, (kind, code) in enumerate(_BLOCK.findall(text))
+]
+#: names that a page's text introduces
+_GIVEN = {"spark", "body", "url", "content_type", "head", "file"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"), [block for block in BLOCKS if block.values[0] == "python"]
+)
+def test_python_in_a_page_runs(kind: str, code: str, tmp_path: Path, monkeypatch) -> None:
+    """Definitions and settings are run; of other code each name is known, each import works."""
+    monkeypatch.chdir(tmp_path)
+    if code.startswith(">>>"):
+        test = doctest.DocTestParser().get_doctest(code, {}, "page", None, 0)
+        assert doctest.DocTestRunner().run(test).failed == 0
+        return
+    tree = ast.parse(code)
+    known = {*dir(builtins), *_GIVEN}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.ClassDef | ast.FunctionDef):
+            names = getattr(node, "names", None) or [node]
+            known |= {
+                (each.asname if hasattr(each, "asname") else "") or each.name for each in names
+            }
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            known.add(node.id)
+        elif isinstance(node, ast.arg):
+            known.add(node.arg)
+    used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    assert used <= known
+    safe = ast.Import | ast.ImportFrom | ast.ClassDef | ast.FunctionDef | ast.Assign
+    if all(isinstance(node, safe) for node in tree.body):
+        for node in tree.body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                module = getattr(node, "module", None) or node.names[0].name
+                pytest.importorskip(module.partition(".")[0])
+        exec(compile(tree, "page", "exec"), {"__name__": "page"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"), [block for block in BLOCKS if block.values[0] in ("sh", "json", "toml")]
+)
+def test_other_code_in_a_page_is_well_formed(kind: str, code: str) -> None:
+    if kind == "sh":
+        done = subprocess.run(["sh", "-n"], input=code, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    else:
+        (json if kind == "json" else tomllib).loads(code)
+
+
+@pytest.mark.parametrize(("kind", "code"), BLOCKS)
+def test_every_block_says_what_it_is(kind: str, code: str) -> None:
+    """One without a language is output or a configuration file, and nobody takes it for code."""
+    if not kind:
+        assert not re.search(r"^(import|from|def|class) \w+", code, re.MULTILINE)

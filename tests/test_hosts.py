@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from semcrawl.web.hosts import host_of, is_private_address, netloc_of, pay_level_domain
+from semcrawl.web.hosts import domain_key, host_of, is_private_address, netloc_of, pay_level_domain
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,26 @@ def test_the_host_of_a_url():
     assert host_of("http://[") == host_of("x") == ""
     assert netloc_of("http://a.org:8080/x") == "a.org:8080"
     assert netloc_of("x") == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("http://a.b.example.org/x", "example.org"),
+        ("https://example.org:8080/x", "example.org"),
+        ("http://someone.github.io/x", "someone.github.io"),
+        ("http://a.blogspot.com/x", "a.blogspot.com"),
+        ("http://a.b.co.uk/x", "b.co.uk"),
+        ("http://8.8.8.8:81/x", "8.8.8.8"),
+        ("http://[2a01:4f8:1:2::3]:81/x", "2a01:4f8:1::/48"),
+        ("http://[2a01:4f8:1:9::3]/x", "2a01:4f8:1::/48"),
+        ("http://[::ffff:8.8.8.8]/x", "8.8.8.8"),
+        ("http://127.0.0.1:8001/x", "127.0.0.1:8001"),
+        ("http://[::1]:8001/x", "[::1]:8001"),
+        ("http://data.corp.internal:81/x", "data.corp.internal:81"),
+        ("http://co.uk/x", "co.uk"),
+    ],
+)
+def test_units_that_cost_money(url: str, key: str) -> None:
+    """Of public hosts these are the registered domain or address; private ones stand alone."""
+    assert domain_key(url) == key

@@ -11,7 +11,21 @@ from semcrawl.web.largerobots import LargeRules
 AGENT = "semcrawl/1.0"
 PIECES = [
     *("/", "a", "B", "%41", "%2f", "%C3%A4", "ä", "*", "$", "?", "=", "&", ";", "//", "index.html"),
-    *(".", "..", "-", "~", "+", " ", "x.html", "http://h.example", "%", "!", ":"),
+    *(
+        ".",
+        "..",
+        "%2E",
+        "%69ndex.html",
+        "-",
+        "~",
+        "+",
+        " ",
+        "x.html",
+        "http://h.example",
+        "%",
+        "!",
+        ":",
+    ),
 ]
 paths = st.lists(st.sampled_from(PIECES), max_size=6).map("".join)
 names = st.sampled_from(
@@ -46,6 +60,6 @@ def test_what_a_url_cannot_match_is_left_out() -> None:
     rules = ["User-agent: *", *(f"Disallow: /*/{number:05}*x$" for number in range(10_000))]
     large = LargeRules("\n".join(rules))
     assert large.for_url("http://h.example/a/00042/x").splitlines() == [
-        *("User-agent: *", "Disallow:", "Disallow: /*/00042*x$", "Disallow:")
+        *("User-agent: *", "Disallow:", "Disallow: /*/00042*x$")
     ]
     assert large.size < 3_000_000

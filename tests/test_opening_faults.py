@@ -77,7 +77,6 @@ def test_a_part_that_is_not_there_is_named_with_its_setting(web: DemoServer, fol
         ("SPIDER_LOADER_CLASS=nowhere.Part", ("SPIDER_LOADER_CLASS names nowhere.Part",)),
         ("DUPEFILTER_CLASS=nowhere.Part", ("DUPEFILTER_CLASS names nowhere.Part",)),
         ("HTTPAUTH_USER=me", ("HTTPAUTH_DOMAIN must be set",)),
-        ('FEEDS={"x.odd": {"format": "odd"}}', ("no feed format 'odd'",)),
         ('FEEDS={"odd://x/y.nq": {"format": "nq"}}', ("no storage for odd:",)),
     ],
 )

@@ -1,5 +1,6 @@
 """Payloads, shares, the fetch filter and the console."""
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,10 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.table import Table
+from scrapy.settings import Settings
 
 import semcrawl
 from semcrawl.config import extras
-from semcrawl.crawl.slots import QueueYields
+from semcrawl.crawl.sessionsource import queue_shares
+from semcrawl.crawl.slots import QueueTurns
+from semcrawl.errors import UsageError
 from semcrawl.frontier.contract import Entry
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.relevance import Label
@@ -62,12 +66,42 @@ def test_the_usual_way_takes_no_room_in_the_frontier():
 
 def test_the_queue_that_pays_is_served_first():
     """Yields decide the order of the queues."""
-    shares = QueueYields()
+    shares = QueueTurns()
     assert shares.order(["rdf", "html"]) == ["html", "rdf"]
     for _ in range(20):
         shares.note("rdf", target=True)
         shares.note("html", target=False)
     assert shares.order(["html", "rdf"]) == ["rdf", "html"]
+
+
+def test_queues_with_shares_get_them_whatever_they_yield():
+    """Also with room for many at once; what one of them lacks goes to the other."""
+    turns = QueueTurns({"html": 3, "rdf": 1})
+    for _ in range(20):
+        turns.note("rdf", target=True)
+    for room, waiting in ((1, {"html", "rdf"}), (7, {"html", "rdf"}), (5, {"rdf"})):
+        given = Counter()
+        for _ in range(100):
+            left = room
+            for queue, most in turns.turns(["html", "rdf"], room):
+                taken = min(most, left) if queue in waiting else 0
+                left -= taken
+                given[queue] += taken
+                for _ in range(taken):
+                    turns.give(queue)
+            assert left == 0
+        if len(waiting) == 2:
+            assert given["html"] == pytest.approx(75 * room, abs=5)
+
+
+@pytest.mark.parametrize("given", ["html", "html=x", "=1", "html=-1", {"html": "inf"}])
+def test_wrong_shares_are_refused(given):
+    with pytest.raises(UsageError, match="SEMCRAWL_QUEUE_SHARES must be weights"):
+        queue_shares(Settings({"SEMCRAWL_QUEUE_SHARES": given}))
+    assert queue_shares(Settings({"SEMCRAWL_QUEUE_SHARES": "html=3, rdf=1"})) == {
+        "html": 3,
+        "rdf": 1,
+    }
 
 
 def test_the_fetch_filter():

@@ -79,3 +79,25 @@ def test_what_has_no_star_stands_for_itself(path: str) -> None:
     path = "/" + path.strip().replace("/", "")
     assert UrlPattern.parse(path).holds("http://a.example" + path)
     assert not UrlPattern.parse(path).holds("http://a.example" + path + "x")
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("www.w3.org", ""),
+        ("www.w3.org:80", ""),
+        ("ftp://a.example/*", ""),
+        ("*/page#part", ""),
+        ("www.w3.org/", "http://www.w3.org/"),
+        ("www.w3.org*", "http://www.w3.org/x"),
+        ("*.w3.org/x/*", "http://www.w3.org/x/y"),
+        ("http://www.w3.org", "http://www.w3.org/"),
+        ("/data/*", "http://a.example/data/x"),
+        ("host:www.w3.org", "http://www.w3.org/x"),
+        ("re:w3", "http://w3.org/"),
+    ],
+)
+def test_a_pattern_has_a_fault_only_if_it_can_match_nothing(text: str, url: str) -> None:
+    pattern = UrlPattern.parse(text)
+    assert bool(pattern.fault) != bool(url)
+    assert not url or pattern.holds(url)

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
-from semcrawl.items import FetchOutcome
-from semcrawl.metadata.missed import FAILED, FORBIDDEN, NOT_FOUND, UNAUTHORIZED
+from semcrawl.frontier.contract import LeftOutLinks, Withheld
+from semcrawl.links import Reason
+from semcrawl.metadata.missed import MISSED_WORDS
 from semcrawl.terminal.messages import amount
 
 #: hosts and families per reason in ``summary.json``
@@ -21,26 +21,6 @@ _INDENT = "  "
 #: reasons to leave links out, which are counted up to a limit
 _LEFT_OUT = frozenset(map(str, Reason))
 
-#: texts by reason, in order of display
-_WORDS: Mapping[str, str] = {
-    Reason.OUT_OF_SCOPE: "out of scope",
-    Reason.EXCLUDED: "excluded",
-    Reason.TOO_DEEP: "deeper than DEPTH_LIMIT",
-    FetchOutcome.ROBOTS_DENIED: "forbidden by robots.txt",
-    FetchOutcome.NOT_KEPT: "read but not kept, as they ask robots to keep no copy",
-    FetchOutcome.OFF_TOPIC: "read, but not about the topic",
-    UNAUTHORIZED: "only with a password (401)",
-    FORBIDDEN: "refused (403)",
-    NOT_FOUND: "not found (404, 410)",
-    FAILED: "failed, retries included",
-    FetchOutcome.HTTP_ERROR: "answered by another HTTP error",
-    FetchOutcome.PARSE_ERROR: "unreadable RDF",
-    FetchOutcome.TOO_LARGE: "too large",
-    FetchOutcome.ADDRESS_REFUSED: "on private addresses",
-    FetchOutcome.OVER_BUDGET: "over the budget of their host or domain",
-    FetchOutcome.IGNORED: "left out by a limit of lists or by a middleware",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class LinksLeft:
@@ -50,6 +30,8 @@ class LinksLeft:
     waiting: int | None = 0
     #: targets that the strategy expects among them; ``None`` if unknown
     expected_left: float | None = None
+    #: entries of lists that have not become links yet
+    listed_left: int = 0
     #: the limit that ended the run: ``pages``, ``patience``, or empty
     limit: str = ""
     #: links that were left out of the frontier
@@ -76,7 +58,7 @@ class NotHarvested:
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as ``summary.json`` holds them."""
         result: dict[str, Any] = {}
-        for reason in _WORDS:
+        for reason in MISSED_WORDS:
             if found := self._hosts.get(reason):
                 top = dict(_top(found, _KEPT))
                 result[reason] = {"links": found.total(), "hosts": top}
@@ -108,7 +90,9 @@ class NotHarvested:
     def lines(self, width: int) -> list[str]:
         """Return the lines for a terminal of ``width`` columns; none if nothing was missed."""
         parts = []
-        for reason, words in _WORDS.items():
+        for reason, words in MISSED_WORDS.items():
+            if reason is Reason.OTHER_TYPE:
+                continue  # no page is without them; summary.json has the number
             if found := self._hosts.get(reason):
                 least = "at least " if self._left.left_out.more and reason in _LEFT_OUT else ""
                 parts.append(f"{least}{found.total():,} {words}: {_named(found)}")
@@ -140,7 +124,9 @@ class NotHarvested:
         return [line.replace("\0", " ") for line in lines]
 
     def _waiting_text(self, waiting: int) -> str:
-        text = f"{amount(waiting, 'link')} wait{'s' if waiting == 1 else ''}"
+        listed = self._left.listed_left
+        entries = f" and {listed:,} of lists" if listed else ""
+        text = f"{amount(waiting, 'link')}{entries} wait{'s' if waiting + listed == 1 else ''}"
         if self._left.expected_left is not None:
             expected = f"{self._left.expected_left:,.0f}"
             expected += " target is" if expected == "1" else " targets are"

@@ -12,7 +12,8 @@ from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError as ScrapyUsageError
 from scrapy.settings import BaseSettings
 
-from semcrawl.config.checks import check_log, check_settings
+from semcrawl.config.checks import check_log, check_settings, is_on_redis
+from semcrawl.config.environment import take_environment
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.terminal.messages import complain, note_refusal
 
@@ -66,6 +67,7 @@ class OneLineErrors(ScrapyCommand):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Copy the options into the settings; refuse invalid ones."""
         try:
+            take_environment(self.own_settings)
             if not self.passes_options:
                 self._refuse_unknown(args)
             try:
@@ -74,6 +76,10 @@ class OneLineErrors(ScrapyCommand):
                 raise UsageError(str(error)) from None
             except OSError as error:
                 raise UsageError(f"cannot write {error.filename}: {error.strerror}") from None
+            if is_on_redis(self.own_settings):
+                from semcrawl.config.redisserver import adopt_redis  # importing redis is slow
+
+                adopt_redis(self.own_settings)
             check_settings(self.own_settings)
             check_log(self.own_settings)
             self.check(args, opts)

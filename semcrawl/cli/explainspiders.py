@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from scrapy import Request, Spider
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from semcrawl import rdf
 from semcrawl.config.components import say_who_it_is
 from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.config.scope import Scope
+from semcrawl.crawl.attempt import header_values
 from semcrawl.crawl.failures import AddressRefused
-from semcrawl.links import FoundBy, Link, header_text
-from semcrawl.sources.endpointanswers import read_rows
+from semcrawl.links import ExtractionOptions, FoundBy, Link
+from semcrawl.reading.answer import Received
+from semcrawl.reading.queryanswers import read_query
+from semcrawl.reading.reader import Reader, at_once
 from semcrawl.sources.endpointpaging import Following, first_steps
-from semcrawl.sources.endpointsteps import PAGES, UNION_DEFAULT_GRAPH, Ask, Step
-from semcrawl.sources.endpointwalk import EndpointWalk, Triples
-from semcrawl.web.vocabulary import RDF_FIRST, Kind
+from semcrawl.sources.endpointsteps import PAGES, Ask, Step
+from semcrawl.sources.endpointwalk import EndpointWalk
 
 #: statuses that the command tells of; redirects are followed
 _ERRORS = range(400, 600)
@@ -96,7 +98,7 @@ class EndpointSpider(ExplainSpider):
         return Request(
             step.url,
             self.parse,
-            headers={"Accept": step.accept or RDF_FIRST},
+            headers={"Accept": step.accept},
             errback=self.fail,
             cb_kwargs={"step": step},
             meta={"handle_httpstatus_all": True, "download_timeout": self._timeout},
@@ -115,17 +117,14 @@ class EndpointSpider(ExplainSpider):
             self.problem = f"it answers status {response.status}"
 
     def _after(self, response: Response, step: Step) -> Following:
-        content_type = header_text(response.headers.get(b"Content-Type") or b"")
-        if response.status != 200:
+        if not 200 <= response.status < 300:
             reason = f"HTTP status {response.status}"
             return self._walk.after_refusal(step, reason, response.status)
-        if step.ask is not Ask.DESCRIPTION:
-            return self._walk.after_rows(step, read_rows(response.body, content_type))
-        union = False
-        if rdf.detect(response.body, content_type, response.url).kind is Kind.RDF:
-            reading = rdf.read(response.body, response.url, content_type)
-            union = UNION_DEFAULT_GRAPH in reading.nquads
-        return self._walk.after_triples(step, Triples(response.url, 0, union=union))
+        got = Received(response.url, response.body, partial(header_values, response))
+        read = at_once(read_query(Reader(ExtractionOptions(), here=True), got, step, ""))
+        if read.triples is not None:
+            return self._walk.after_triples(step, read.triples)
+        return self._walk.after_rows(step, read.rows)
 
 
 def _link(step: Step) -> Link:

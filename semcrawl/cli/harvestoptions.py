@@ -10,10 +10,12 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
+from semcrawl import settings as defaults
 from semcrawl.config.workercount import read_worker_count
 from semcrawl.errors import UsageError
 from semcrawl.exporters.feedchecks import requested_feeds
 from semcrawl.relevance import STRATEGIES
+from semcrawl.relevance.focus import usual_targets
 
 #: settings of ``--fast``, for your own servers only
 _FAST: dict[str, Any] = {
@@ -181,8 +183,7 @@ def take_harvest_options(settings: BaseSettings, opts: argparse.Namespace) -> No
         if option is not None:
             settings.set(name, option, "cmdline")
     take_about_options(settings, opts)
-    if opts.output or opts.overwrite_output:
-        feeds = requested_feeds(settings, opts.output, opts.overwrite_output)
+    if feeds := requested_feeds(settings, opts.output, opts.overwrite_output):
         settings.set("FEEDS", feeds, "cmdline")
     if opts.quiet and opts.verbose:
         raise UsageError("give -q or -v, not both")
@@ -211,8 +212,17 @@ def add_about_options(options: argparse._ActionsContainer, *, keeps: bool = True
 
 
 def take_about_options(settings: BaseSettings, opts: argparse.Namespace) -> None:
-    """Copy the options of the topic into the settings."""
+    """Copy the options of the topic into the settings; its targets are what it reads."""
     if opts.about is not None:
         settings.set("SEMCRAWL_ABOUT", opts.about, "cmdline")
     if getattr(opts, "keep", None) is not None:
         settings.set("SEMCRAWL_KEEP", opts.keep, "cmdline")
+    take_topic_targets(settings)
+
+
+def take_topic_targets(settings: BaseSettings) -> None:
+    """Make what the topic reads the targets, unless the user names some."""
+    name = "SEMCRAWL_TARGETS"
+    is_default = settings.get(name) == defaults.SEMCRAWL_TARGETS
+    if is_default and (settings.getpriority(name) or 0) < _CMDLINE:
+        settings.set(name, usual_targets(settings) or defaults.SEMCRAWL_TARGETS, "cmdline")

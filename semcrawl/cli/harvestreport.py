@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
@@ -13,21 +14,26 @@ from typing import Any
 
 from rich.table import Table
 from sqlalchemy import func, make_url, select
+from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.cli._notharvested import LinksLeft, NotHarvested
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.healthsigns import GivenUp, given_up_lines
-from semcrawl.errors import UsageError
+from semcrawl.errors import StoreError, UsageError
 from semcrawl.frontier.backends import is_on_servers
 from semcrawl.images.schema import IMAGES_DB
+from semcrawl.items import FAILED, FetchOutcome
 from semcrawl.machine.wholefiles import whole_file
-from semcrawl.metadata.database import CRAWL_DB, crawl_db_url, opened
-from semcrawl.metadata.missed import FAILED
+from semcrawl.metadata.changes import change_line, changes_since
+from semcrawl.metadata.database import CRAWL_DB, crawl_db_url, one_line, opened
+from semcrawl.metadata.missed import NOT_FOUND
 from semcrawl.metadata.models import Fetch
+from semcrawl.metadata.seedfates import seed_fates
 from semcrawl.metadata.summary import Summary, last_problem, summarise
 from semcrawl.metadata.tally import ROBOTS_FIRST
 from semcrawl.pipelines.files import FILES_FOLDER
 from semcrawl.pipelines.pagestore import PAGES_FILE
+from semcrawl.results.job import Job
 from semcrawl.terminal.messages import aligned, amount, fitted, plain_console
 from semcrawl.web.hosts import netloc_of
 
@@ -44,8 +50,11 @@ class RunFigures(LinksLeft):
     bytes_saved: int = 0
     #: kept files of wanted media types: URL → hash of the content
     files: Mapping[str, str] = field(default_factory=dict)
-    #: pages kept as targets
+    #: pages kept as targets of this topic, and those that only earlier topics kept
     pages: int = 0
+    other_pages: int = 0
+    #: topic of the run before; empty without one
+    former_about: str = ""
     #: images kept, and their places in pages
     images: tuple[int, int] = (0, 0)
     #: the user's topic, and the least relevance of a target
@@ -58,6 +67,8 @@ class RunFigures(LinksLeft):
     resumed: bool = False
     #: database of the records; empty: in the job folder
     records: str = ""
+    #: when the run began, in seconds since the epoch; 0 = unknown
+    began: float = 0.0
     #: numbers of workers started, restarted and lost; empty for a single process
     workers: Mapping[str, int] = field(default_factory=dict)
 
@@ -78,8 +89,13 @@ def last_summary(folder: Path) -> dict[str, Any]:
 def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
     """Summarise the records of all runs, and write ``summary.json`` atomically."""
     with opened(database) as engine:
-        summary = summarise(engine, run.targets, run.threshold)
+        try:
+            summary = summarise(engine, run.targets, run.threshold)
+        except SQLAlchemyError as error:
+            raise StoreError(f"{folder / CRAWL_DB} cannot be read: {one_line(error)}") from None
     data = summary.as_dict()
+    if run.began:
+        data["run_began"] = run.began
     data["bytes_saved"] = run.bytes_saved + int(last_summary(folder).get("bytes_saved", 0))
     if run.files:
         data["files"] = len(run.files)
@@ -90,6 +106,8 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
         data["checks_stopped"] = summary.checks_stopped
     if run.pages:
         data["pages"] = run.pages
+    if run.other_pages:
+        data["pages_of_other_topics"] = run.other_pages
     if run.workers:
         data["workers"] = dict(run.workers)
     if run.images[0]:
@@ -97,6 +115,8 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
     data["waiting"] = run.waiting
     if run.expected_left is not None:
         data["expected_left"] = round(run.expected_left, 1)
+    if run.listed_left:
+        data["listed_left"] = run.listed_left
     data["not_harvested"] = run.not_harvested(summary).as_dict()
     if run.given_up:
         data["hosts_given_up"] = [host.as_dict() for host in run.given_up]
@@ -140,9 +160,13 @@ def shown_database(database: str, folder: Path) -> str:
 
 
 def why_nothing(database: str) -> str:
-    """Return a line on why nothing could be fetched, by the last failed attempt."""
+    """Return a line on why nothing could be fetched: the seeds' own reason, if there is one.
+
+    Else the last failed attempt tells.
+    """
     with opened(database) as engine:
-        reason = last_problem(engine)
+        reasons = [fate.failure for fate in seed_fates(engine)]
+        reason = next(filter(None, reversed(reasons)), "") or last_problem(engine)
     reason = reason.removeprefix(ROBOTS_FIRST)  # requested first; the page would fail too
     kind, colon, text = reason.partition(": ")
     reason = text if colon and kind.isidentifier() else reason
@@ -183,6 +207,10 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
     rest = {k: v for k, v in summary.outcomes.items() if k not in ("fetched-rdf", "fetched-html")}
     for line in _wrapped("Other outcomes:", [f"{k} {v:,}" for k, v in rest.items()], console.width):
         say(line)
+    parts = [f"{name} {count:,}" for name, count in summary.unread.items()]
+    head = "RDF in formats that are not read:"
+    for line in _wrapped(head, parts, console.width) if parts else ():
+        say(line)
     if (before or run.resumed) and summary.requests == before and run.waiting == 0:
         say(
             "This run found nothing left to fetch. To try failed links again: "
@@ -210,6 +238,14 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
             f"Pages kept{about}: {run.pages:,}, in {folder / PAGES_FILE} "
             f"(as a table: semcrawl pages {named})"
         )
+    if run.other_pages:
+        say(f"Pages kept for other topics of this folder only: {run.other_pages:,}.")
+    gone = summary.html_documents - run.pages - run.other_pages
+    if run.former_about not in ("", run.about) and gone > 0 and run.targets.html:
+        say(
+            f"Pages read for another topic and not kept: up to {gone:,}. Their texts are gone; "
+            f"--revisit reads them again."
+        )
     if run.files:
         say(
             f"Files of the wanted media types: {len(run.files):,} "
@@ -218,6 +254,8 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
     if run.images[0]:
         images, places = run.images
         say(f"Images kept: {images:,}, in {places:,} places, in {folder / IMAGES_DB}")
+    for line in _for_publishers(summary, folder, run):
+        say(line)
     records = run.records or str(folder / CRAWL_DB)
     say(f"Quads: {folder / 'quads.nq'}   Records: {records}")
     for line in run.not_harvested(summary).lines(console.width):
@@ -238,6 +276,23 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         )
 
 
+def _for_publishers(summary: Summary, folder: Path, run: RunFigures) -> Iterator[str]:
+    """Yield lines about faults, and about changes since the run before."""
+    missed = summary.missed
+    dead = sum(missed[reason].total() for reason in (NOT_FOUND, FAILED) if reason in missed)
+    unread = missed.get(FetchOutcome.PARSE_ERROR, Counter()).total()
+    told = [f"{summary.with_errors:,} read with errors"] if summary.with_errors else []
+    told += [f"{unread:,} not readable"] if unread else []
+    told += [amount(dead, "dead link")] if dead else []
+    if told:
+        yield f"{', '.join(told)}: `semcrawl report {quote(str(folder))}` tells publishers more."
+    if run.resumed and run.began and (folder / CRAWL_DB).is_file():
+        with Job(folder) as job:
+            changes = changes_since([source.engine for source in job.sources], run.began)
+        if line := change_line(changes):
+            yield line
+
+
 def _wrapped(title: str, parts: list[str], width: int) -> list[str]:
     """Return the lines of a list, broken only between its parts."""
     text = ", ".join(part.replace(" ", "\0") for part in parts) or "none"
@@ -249,13 +304,15 @@ def _table(summary: Summary, folder: Path) -> Table:
     table = aligned(f"Found in {folder}", {"host": False})
     images = sum(host.images for host in summary.hosts.values())
     of_images = ["images"] if images else []
-    for name in ("requests", "RDF", "HTML", *of_images, "errors", "quads", "harvest\nrate"):
+    others = ["targets"] if summary.targets != summary.rdf_documents else []
+    names = "requests", "RDF", "HTML", *of_images, *others, "errors", "quads", "harvest\nrate"
+    for name in names:
         table.add_column(name, justify="right", no_wrap="\n" not in name)
     hosts = list(summary.hosts.items())
     for name, host in hosts[:_SHOWN]:
         table.add_row(
             name, f"{host.requests:,}", f"{host.rdf_documents:,}", f"{host.html_documents:,}",
-            *(f"{host.images:,}" for _ in of_images),
+            *(f"{host.images:,}" for _ in of_images), *(f"{host.targets:,}" for _ in others),
             f"{host.errors:,}", f"{host.quads:,}", f"{host.harvest_rate:.1%}",
         )  # fmt: skip
     if len(hosts) > _SHOWN:
@@ -264,7 +321,8 @@ def _table(summary: Summary, folder: Path) -> Table:
     errors = sum(host.errors for host in summary.hosts.values())
     table.add_row(
         "all", f"{summary.requests:,}", f"{summary.rdf_documents:,}",
-        f"{summary.html_documents:,}", *(f"{images:,}" for _ in of_images), f"{errors:,}",
+        f"{summary.html_documents:,}", *(f"{images:,}" for _ in of_images),
+        *(f"{summary.targets:,}" for _ in others), f"{errors:,}",
         f"{summary.quads:,}", f"{summary.harvest_rate:.1%}", style="bold",
     )  # fmt: skip
     return table

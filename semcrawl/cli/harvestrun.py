@@ -39,6 +39,7 @@ class RunResult:
     limit: str = ""
     #: targets that the strategy expects among the waiting links
     expected_left: float | None = None
+    listed_left: int = 0
     #: hosts whose links were set aside
     given_up: list[GivenUp] = field(default_factory=list)
     #: why the delivery to a triple store failed
@@ -48,6 +49,8 @@ class RunResult:
     #: graphs renamed in the triple store, and documents that it refused
     renamed: int = 0
     refused: int = 0
+    #: documents whose lines were missing when the run began
+    cut_off: int = 0
 
     @classmethod
     def of(cls, source: SessionSource, crawlers: list[Crawler], *, failed: bool) -> Self:
@@ -60,16 +63,20 @@ class RunResult:
         problems = [stats.get_value("semcrawl/store/problem") for stats in stats_of(crawlers)]
         return cls(
             failure=source.failure,
-            requests=session.tally.requests,
+            requests=session.tally.requests + session.tally.context_requests,
             lost=lost_results(crawlers),
             failed=failed or lost_feeds(crawlers),
             bytes_saved=sum(numbers("semcrawl/filtered/bytes_saved")),
             limit=session.limit.removeprefix("SEMCRAWL_").lower(),
             expected_left=session.outlook.expected_left,
+            listed_left=session.outlook.listed_left,
             given_up=session.health.given_up,
             store_problem=next((problem for problem in reversed(problems) if problem), ""),
             renamed=sum(numbers("semcrawl/store/renamed")),
             refused=sum(numbers("semcrawl/store/refused")),
+            cut_off=sum(
+                sum(numbers(f"semcrawl/{kind}/cut_off")) for kind in ("quads", "embedded", "pages")
+            ),
         )
 
     @classmethod
@@ -86,7 +93,8 @@ class RunResult:
 
     def add(self, other: RunResult) -> None:
         """Add the result of a process that ended later."""
-        for name in ("requests", "lost", "bytes_saved", "renamed", "refused"):
+        sums = ("requests", "lost", "bytes_saved", "renamed", "refused", "cut_off", "listed_left")
+        for name in sums:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.failed = self.failed or other.failed
         self.failure = self.failure or other.failure

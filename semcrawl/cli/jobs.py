@@ -5,13 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from semcrawl.cli.base import OfflineCommand
 from semcrawl.errors import UsageError
-from semcrawl.terminal.messages import aligned, fitted, table_console
+from semcrawl.terminal.messages import aligned, amount, complain, fitted, table_console
 from semcrawl.terminal.printable import printable
+
+#: most damaged documents that are named
+_NAMED = 10
 
 
 class JobCommand(OfflineCommand):
@@ -52,6 +57,21 @@ def print_table(title: str, columns: dict[str, bool], rows: list[tuple[str, ...]
     table = aligned(title, columns, rows)
     table.title_style = "bold"
     console.print(fitted(table, console))
+
+
+def tell_of_damaged(urls: Sequence[str], folders: Sequence[Path | str]) -> int:
+    """Say which documents were left out as their lines are damaged; return the exit status."""
+    if not urls:
+        return 0
+    for url in urls[:_NAMED]:
+        remark(f"left out: {url}: its lines are damaged")
+    names = " ".join(quote(str(folder)) for folder in folders)
+    rest = f" (the first {_NAMED} are named)" if len(urls) > _NAMED else ""
+    complain(
+        f"{amount(len(urls), 'document')} left out{rest}: `semcrawl check {names}` says what is "
+        "damaged, and the next harvest into the folder reads it again"
+    )
+    return 1
 
 
 def remark(text: str) -> None:

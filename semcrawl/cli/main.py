@@ -6,6 +6,8 @@ import asyncio
 import errno
 import gc
 import os
+import sqlite3
+import stat
 import sys
 from contextlib import suppress
 from difflib import get_close_matches
@@ -13,6 +15,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from io import TextIOWrapper
 from pkgutil import iter_modules
+from typing import TextIO
 
 import scrapy
 import scrapy.commands
@@ -75,13 +78,44 @@ def main(argv: list[str] | None = None) -> None:
         sys.exit(1)
     except OSError as error:
         if error.errno == errno.ENOSPC:
-            complain(f"cannot write {error.filename or 'to standard output'}: {error.strerror}")
+            # a terminal or a pipe cannot be full
+            unnamed = "a file" if _is_stream(sys.stdout) else "to standard output"
+            complain(f"cannot write {error.filename or unnamed}: {error.strerror}")
             _discard_output()
         elif error.filename is not None:  # such as a folder that was moved away
             complain(f"{error.filename}: {error.strerror}")
         else:
             raise
         sys.exit(1)
+    except Exception as error:
+        if not _is_of_database(error):
+            raise
+        complain(f"the crawl's records (crawl.db) cannot be read: {_cause(error)}")
+        sys.exit(1)
+
+
+def _is_of_database(error: Exception) -> bool:
+    """Whether an error is one of a damaged database, or of one that is away."""
+    library = sys.modules.get("sqlalchemy.exc")
+    kinds = (
+        (sqlite3.DatabaseError,) if library is None else (sqlite3.DatabaseError, library.DBAPIError)
+    )
+    return isinstance(error, kinds)
+
+
+def _cause(error: Exception) -> str:
+    """Return the database's own words, without the statement that SQLAlchemy adds."""
+    lines = str(getattr(error, "orig", None) or error).splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def _is_stream(output: TextIO) -> bool:
+    """Whether an output is a terminal or a pipe, not a file or a device."""
+    try:
+        mode = os.fstat(output.fileno()).st_mode
+    except (OSError, ValueError):
+        return False
+    return output.isatty() or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 def _check_loop(command: str) -> None:

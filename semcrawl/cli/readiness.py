@@ -15,7 +15,7 @@ from semcrawl.config.checks import unheeded
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.normalisation import url_normalisation
-from semcrawl.config.readoptions import read_options
+from semcrawl.config.readoptions import read_options, robots_tags
 from semcrawl.crawl.crawllimits import Limits
 from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import UsageError, os_errors_as
@@ -29,7 +29,6 @@ from semcrawl.relevance.focus import read_focus
 from semcrawl.spiders.otherbodies import image_options
 from semcrawl.terminal.messages import complain
 from semcrawl.web.hosts import public_address
-from semcrawl.web.robotstags import RobotsTags
 
 #: files of a job folder that every run extends, with their ledgers
 _LEDGERS = (
@@ -62,8 +61,9 @@ def check_crawl(settings: BaseSettings) -> None:
         open_images(job_path(settings)).dispose()
     fetch_topic_files(settings)
     read_focus(settings)
-    RobotsTags.from_settings(settings)
-    Limits.from_settings(settings)
+    robots_tags(settings)
+    for line in Limits.from_settings(settings).faults():
+        complain(line)
     read_options(settings)
     LeadOptions.from_settings(settings)
     if delivers(settings):

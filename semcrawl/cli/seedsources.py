@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
@@ -25,7 +25,9 @@ from semcrawl.sources.searching import (
 from semcrawl.sources.seedlists import Seed, read_list
 from semcrawl.sources.sitemapfile import read_sitemap
 from semcrawl.sources.sitemaplinks import Entry, EntryKind, named_sitemaps
-from semcrawl.web.vocabulary import RDF_FIRST, Kind
+from semcrawl.web.robotsfile import plain_rules
+from semcrawl.web.urls import extension_of, path_of
+from semcrawl.web.vocabulary import RDF_EXTENSIONS, RDF_FIRST, RDF_MEDIA_TYPES, Kind
 
 #: called with a line for each failed source
 Complain = Callable[[str], None]
@@ -84,23 +86,28 @@ def from_sitemaps(places: Sequence[str], fetcher: Fetcher, complain: Complain) -
             for fault in listed.faults:
                 complain(f"{address}: {fault}")
             for entry in listed.entries:
-                if entry.kind is not EntryKind.SITEMAP:
+                if entry.kind not in (EntryKind.SITEMAP, EntryKind.NEXT):
                     entries.append(entry)
                 elif entry.address not in seen and len(seen) < _MOST_SITEMAPS:
                     seen.add(entry.address)
                     waiting.append(entry.address)
-    entries.sort(key=lambda entry: (_ORDER.index(entry.kind), -entry.priority))
+    entries.sort(key=lambda e: (_ORDER.index(e.kind), not _is_rdf(e), -e.priority))
     for entry in entries:
         prefix = SEED_PREFIX if entry.kind is EntryKind.ENDPOINT else ""
         priority = f", priority {entry.priority:g}" if entry.priority >= 0 else ""
         yield Seed(prefix + entry.address, f"{entry.kind} of a sitemap{priority}")
 
 
+def _is_rdf(entry: Entry) -> bool:
+    """Whether an entry is RDF by its type or extension."""
+    return entry.type in RDF_MEDIA_TYPES or extension_of(path_of(entry.address)) in RDF_EXTENSIONS
+
+
 def _sitemaps_of(url: str, fetcher: Fetcher) -> list[str]:
     """Return the sitemaps that a host's robots.txt names, else ``/sitemap.xml``."""
     try:
         body, _, _ = fetcher.get(urljoin(url, "/robots.txt"))
-        named = [urljoin(url, one) for one in named_sitemaps(body)]
+        named = [urljoin(url, one) for one in named_sitemaps(plain_rules(body)[0])]
     except SemcrawlError as error:
         if "status" not in str(error):
             raise
@@ -197,7 +204,7 @@ def _service(engine: str, fetcher: Fetcher) -> SearchService:
         raise SemcrawlError(f"{engine}: {error}") from None
 
 
-def distinct(seeds: Iterable[Seed], spelled: Callable[[str], str | None], limit: int) -> list[Seed]:
+def distinct(seeds: Iterator[Seed], spelled: Callable[[str], str | None], limit: int) -> list[Seed]:
     """Return the first ``limit`` seeds with valid addresses, normalised, each once."""
     found: dict[str, Seed] = {}
     for seed in seeds:

@@ -86,7 +86,7 @@ class Command(OneLineErrors, ScrapyCrawl):
             frontier_options(settings)
             crawl_strategy(settings)
             check_crawl(settings)
-            check_feeds(settings, settings.getdict("FEEDS"))
+            check_feeds(settings)
             scope = opts.spargs.get("scope") or ""
             check_backend(settings, job_path(settings))
             admit_worker(settings, job_path(settings), seeds, scope)

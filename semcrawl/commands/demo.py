@@ -17,8 +17,8 @@ from semcrawl.errors import UsageError
 #: Variables that would make requests bypass the demonstration's proxy.
 _OTHER_PROXIES = ("no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY", "HTTP_PROXY", "REQUEST_METHOD")
 
-#: The demonstration's own endpoint may be queried.
-_ENDPOINTS = "SEMCRAWL_ENDPOINTS=found"
+#: The demonstration's own endpoint may be queried, and its servers have a pace each.
+_SETTINGS = ("SEMCRAWL_ENDPOINTS=found", "SEMCRAWL_PACE_BY=host")
 
 
 class Command(OfflineCommand):
@@ -102,7 +102,7 @@ def _harvest(server: DemoServer, out: Path, args: list[str], opts: argparse.Name
     environment = {k: v for k, v in os.environ.items() if k not in _OTHER_PROXIES}
     environment["http_proxy"] = environment["https_proxy"] = server.proxy_url
     command = [sys.executable, "-m", "semcrawl", "harvest", DemoWeb.start, "--out", str(out)]
-    for setting in (_ENDPOINTS, *opts.set):
+    for setting in (*_SETTINGS, *opts.set):
         command += ["-s", setting]
     process = subprocess.Popen([*command, *args], env=environment)  # noqa: S603 - our own program
     # the terminal sends Ctrl-C to the harvest too, which stops by itself

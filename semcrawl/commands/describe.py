@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.cli.base import OfflineCommand
-from semcrawl.config.checks import checked_iri
+from semcrawl.config.values import checked_iri
 from semcrawl.errors import SemcrawlError, UsageError, existing_folder, os_errors_as
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.database import CRAWL_DB, connect, one_line, readable_db_url

@@ -16,6 +16,7 @@ from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.evaluation.console import ProgressDisplay, show
 from semcrawl.evaluation.references import REFERENCES
 from semcrawl.evaluation.report import report_page
+from semcrawl.evaluation.rivals import RIVALS
 from semcrawl.evaluation.study import Crawl, Plan, SetResult, simulated, study
 from semcrawl.evaluation.studydata import as_data
 from semcrawl.evaluation.worlds import WorldSet, load_worlds
@@ -52,6 +53,8 @@ class Command(OfflineCommand):
             metavar="NAMES",
             help="strategies separated by commas, classes by import path (default: all of "
             + ", ".join((*STRATEGIES, *REFERENCES))
+            + "; not by default: "
+            + ", ".join(RIVALS)
             + ")",
         )
         group.add_argument(
@@ -66,7 +69,11 @@ class Command(OfflineCommand):
             help="count documents about a topic, such as keywords:fish, as targets instead of RDF",
         )
         group.add_argument(
-            "--repeat", metavar="N", type=int, default=1, help="runs of seeded strategies (1)"
+            "--repeat",
+            metavar="N",
+            type=int,
+            help="runs of seeded strategies (1); of generated worlds, each another one (5 in "
+            "thesis and keywords, 3 in topic and images, 1 live)",
         )
         group.add_argument("--seed", metavar="N", type=int, default=0, help="first seed (0)")
         group.add_argument(
@@ -76,8 +83,9 @@ class Command(OfflineCommand):
         )
         group.add_argument(
             "--follow-rdf",
-            action="store_true",
-            help="also follow links inside RDF, as a harvest does (not in the worlds of thesis)",
+            action=argparse.BooleanOptionalAction,
+            default=True,
+            help="follow links inside RDF, as a harvest does (never in the worlds of thesis)",
         )
         group.add_argument(
             "--out", metavar="DIR", default="evaluation", help="folder of the results (evaluation)"
@@ -121,7 +129,8 @@ class Command(OfflineCommand):
             self.exitcode = 2
             return
         plan = self._plan(strategies, opts)
-        runs = sum(len(each.worlds) for each in sets) * len(strategies) * opts.repeat
+        plans = [(each, plan.for_set(each)) for each in sets]
+        runs = sum(len(e.worlds) * len(own.strategies) * own.repeat for e, own in plans)
         results: list[SetResult] = []
         with ProgressDisplay(console, runs) as display:
             crawl = self._crawl(plan, opts, display.report)
@@ -158,7 +167,7 @@ class Command(OfflineCommand):
         for name in filter(None, names):
             try:
                 if name not in REFERENCES:
-                    load_strategy(name, self._settings_of(self.settings))
+                    load_strategy(RIVALS.get(name, name), self._settings_of(self.settings))
             except UsageError as error:
                 self._fail(error)
                 continue
@@ -189,11 +198,15 @@ class Command(OfflineCommand):
             for name in (settings or {})
             if settings is not None and (settings.getpriority(name) or 0) >= _CHOSEN
         }
-        chosen |= {name for name in ("pages", "strategies") if getattr(opts, name) is not None}
+        chosen |= {
+            name for name in ("pages", "repeat", "strategies") if getattr(opts, name) is not None
+        }
+        if opts.live:  # the repetitions of generated worlds are for the simulator
+            chosen.add("repeat")
         return Plan(
             strategies,
             pages=opts.pages or _PAGES,
-            repeat=opts.repeat,
+            repeat=opts.repeat or 1,
             seed=opts.seed,
             settings=self._settings_of(settings),
             chosen=frozenset(chosen),

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from scrapy.settings import BaseSettings
+
 from semcrawl.cli.base import OneLineErrors
-from semcrawl.cli.documentreading import ReadDocument, read_for_explanation
 from semcrawl.cli.explainspiders import EndpointSpider, ExplainSpider, PageSpider
 from semcrawl.cli.harvestoptions import add_about_options, take_about_options
-from semcrawl.config.leadoptions import EndpointOptions
+from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
+from semcrawl.config.readoptions import answer_reader
+from semcrawl.config.targets import Targets
+from semcrawl.crawl.attempt import header_values
 from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import SemcrawlError, UsageError, os_errors_as
 from semcrawl.evaluation.explanation import (
@@ -21,15 +28,20 @@ from semcrawl.evaluation.explanation import (
     reason,
     topic_weights,
 )
-from semcrawl.links import Page, header_text
-from semcrawl.relevance import STRATEGIES, Relevance, load_strategy
+from semcrawl.links import Link, Page
+from semcrawl.reading.answer import Answer, Form, Received
+from semcrawl.reading.reader import discard
+from semcrawl.relevance import STRATEGIES, Label, Relevance, load_strategy
 from semcrawl.relevance.focus import about_text, read_focus
-from semcrawl.sources.endpointsteps import SEED_PREFIX, endpoint_of_seed
-from semcrawl.spiders.judging import Verdict
+from semcrawl.relevance.rules import relevancy_r
+from semcrawl.sources import in_turns
+from semcrawl.sources.endpointsteps import SEED_PREFIX, endpoint_of_seed, names_endpoint
+from semcrawl.sources.negotiation import Wish, may_be_candidate, names_itself, other_form, own_type
+from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.terminal.messages import aligned, amount, complain, fitted, table_console
 from semcrawl.terminal.printable import printable
 from semcrawl.web.urls import Normalisation, normalise
-from semcrawl.web.vocabulary import FoundBy
+from semcrawl.web.vocabulary import FoundBy, Kind
 
 #: links shown with reasons
 _REASONED = 10
@@ -86,10 +98,8 @@ class Command(OneLineErrors):
         if endpoint := endpoint_of_seed(args[0]):
             self._show(strategy, self._endpoint(endpoint), None if opts.all else _REASONED)
             return
-        url, body, content_type, headers, vary = self._page(args[0], opts)
-        document = asyncio.run(
-            read_for_explanation(self.own_settings, body, url, content_type or "", headers, vary)
-        )
+        got = self._received(args[0], opts)
+        document = asyncio.run(read_for_explanation(self.own_settings, got))
         self._show_judgement(document.verdict)
         self._show(strategy, document, None if opts.all else _REASONED)
 
@@ -118,10 +128,8 @@ class Command(OneLineErrors):
             complain(note)
         return ReadDocument(Page(url, 0), (), Verdict(target=False), spider.queries)
 
-    def _page(
-        self, source: str, opts: argparse.Namespace
-    ) -> tuple[str, bytes, str | None, list[str], list[str]]:
-        """Return URL, body, content type, ``Link:`` and ``Vary:`` headers of the page."""
+    def _received(self, source: str, opts: argparse.Namespace) -> Received:
+        """Fetch a page, or read a file."""
         if "://" in source:
             return self._fetch(source)
         path = Path(source)
@@ -129,9 +137,9 @@ class Command(OneLineErrors):
         if base is None:
             raise UsageError(f"not an http or https URL: {opts.base!r}")
         with os_errors_as(UsageError, f"cannot read {source}"):
-            return base, path.read_bytes(), None, [], []
+            return Received(base, path.read_bytes(), lambda name: (), is_seed=True)
 
-    def _fetch(self, source: str) -> tuple[str, bytes, str | None, list[str], list[str]]:
+    def _fetch(self, source: str) -> Received:
         url = normalise(source)
         if url is None:
             raise UsageError(f"not an http or https URL: {source!r}")
@@ -139,14 +147,16 @@ class Command(OneLineErrors):
         if spider.response is None:
             raise SemcrawlError(f"{url} cannot be fetched: {spider.problem or 'no answer'}")
         response = spider.response
-        if response.status != 200:
+        if not 200 <= response.status < 300:
             raise SemcrawlError(f"{response.url} answers status {response.status}")
-        content_type = header_text(response.headers.get(b"Content-Type") or b"")
-        headers, vary = (
-            [header_text(value) for value in response.headers.getlist(name)]
-            for name in (b"Link", b"Vary")
+        return Received(
+            normalise(response.url) or url,
+            response.body,
+            partial(header_values, response),
+            response.status,
+            link_url=url,
+            is_seed=True,
         )
-        return normalise(response.url) or url, response.body, content_type, headers, vary
 
     def _crawled(self, kind: type[_S], **arguments: Any) -> _S:
         """Run a spider to its end and return it."""
@@ -196,6 +206,9 @@ class Command(OneLineErrors):
                 cells[5:5] = [f"{weight.weight:.2f}", share]
             table.add_row(*cells)
         console.print(fitted(table, console))
+        if document.nofollow:
+            left = amount(document.nofollow, "link")
+            console.print(f"{left} not followed: the page asks robots so (SEMCRAWL_ROBOTS_TAGS)")
         held = {rule for one in ranked for rule in one.rules}
         for rule, meaning in RULE_MEANINGS.items():
             if rule in held:
@@ -221,3 +234,79 @@ def _cells(one: RankedLink) -> list[str]:
         "" if way is FoundBy.LINK else str(way),
         f"{ranked.link.url}{f' “{anchor[:60]}”' if anchor else ''}",
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    """A document, and its links to rank."""
+
+    page: Page
+    links: Sequence[Link]
+    verdict: Verdict
+    #: queries to endpoints, which no strategy judges
+    queries: Sequence[Link] = ()
+    #: links that it asks robots not to follow
+    nofollow: int = 0
+
+
+async def read_for_explanation(settings: BaseSettings, got: Received) -> ReadDocument:
+    """Read a response as a crawl with these settings does.
+
+    Raises ``UsageError`` for a body that leads nowhere and for wrong settings.
+    """
+    judge = TopicJudge.from_settings(settings)
+    answers = answer_reader(settings, judge.text_chars)
+    try:
+        answer = await answers.read(got)
+        verdict = await _judged(judge, settings, got, answer)
+    finally:
+        answers.reader.close()
+        judge.close()
+    links = _links_of(got, answer, LeadOptions.from_settings(settings))
+    if not links and answer.form not in (Form.RDF, Form.PAGE):
+        kind = answer.detection.kind if answer.detection is not None else answer.form
+        raise UsageError(f"{got.url} is neither a page nor RDF nor a list of links (it is {kind})")
+    tags = answers.options.robots
+    followed = [link for link in links if answer.is_followed and not tags.passes_over(link.rel)]
+    left = len(links) - len(followed)
+    found = EndpointOptions.from_settings(settings).allowed == "found"
+    queries = [link for link in followed if found and names_endpoint(link)]
+    links = [link for link in followed if link not in queries]
+    depth = 1 if answer.form in (Form.SITEMAP, Form.LIST) else 0
+    rdf = answer.form is Form.RDF
+    page = Page(got.url, depth, rdf=rdf, relevance=verdict.relevance)
+    return ReadDocument(page, links, verdict, queries, left)
+
+
+async def _judged(
+    judge: TopicJudge, settings: BaseSettings, got: Received, answer: Answer
+) -> Verdict:
+    """Judge a document by the crawl's topic, and delete the file of its quads."""
+    targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
+    verdict, media = Verdict(target=False), got.content_type
+    if answer.form is Form.RDF and answer.data is not None:
+        counts = targets.include(Kind.RDF, media, url=got.url)
+        verdict = await judge.rdf(got.url, answer.data, counts=counts)
+    elif answer.form is Form.PAGE and isinstance(answer.body, bytes):
+        counts = targets.include(Kind.HTML, media, answer.data.quads if answer.data else 0)
+        text = answer.text
+        verdict = await judge.page(got.url, text, answer.data, answer.body, counts=counts)
+    if answer.data is not None:
+        discard(answer.data)
+    return verdict
+
+
+def _links_of(got: Received, answer: Answer, leads: LeadOptions) -> list[Link]:
+    """Return the links of a document, and its RDF form if it may have one."""
+    if answer.sitemap is not None:
+        return in_turns(answer.sitemap.shelves)
+    if answer.form is not Form.PAGE or not leads.asks_as_rdf:
+        return answer.links
+    own, named = [*answer.own, *answer.places], own_type(got.url, answer.own)
+    itself = answer.data is not None and names_itself(answer.data.nquads, got.url)
+    varies = got.varies or bool(named)
+    candidate = (varies or itself) and may_be_candidate(got.url, varies=varies)
+    shows_rdf = any(relevancy_r(link)[0] is Label.R for link in own if link.url != got.url)
+    if not candidate or shows_rdf:
+        return answer.links
+    return [*answer.links, other_form(got.url, named or Wish.ONLY_RDF)]

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from semcrawl.cli.jobs import JobCommand, job_at, print_json, print_table, refuse_several, remark
+from semcrawl.cli.jobs import (
+    JobCommand,
+    job_at,
+    print_json,
+    print_table,
+    refuse_several,
+    remark,
+    tell_of_damaged,
+)
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.metadata.database import connect
 from semcrawl.results.finding import Found, find_term
@@ -54,6 +62,7 @@ class Command(JobCommand):
                     lambda documents: remark(f"indexing {documents:,} documents first, only once …")
                 )
                 found = job.find(term, limit)
+            self.exitcode = tell_of_damaged(job.damaged, [folder])
         if opts.json:
             print_json(found.as_dict())
         if not found.terms:

@@ -17,6 +17,7 @@ from rich.console import Console
 from scrapy.settings import BaseSettings
 
 from semcrawl.cli.base import OfflineCommand
+from semcrawl.config.redisserver import START_URLS_KEY
 from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier.backends import visited_frontier
@@ -161,7 +162,7 @@ async def _act(
         print(f"{amount(moved, 'failed link')} {'waits' if moved == 1 else 'wait'} again")
     else:
         inspector = frontier.inspector
-        pattern = settings.get("REDIS_START_URLS_KEY", "%(name)s:start_urls")
+        pattern = settings.get("REDIS_START_URLS_KEY") or START_URLS_KEY
         lists = list(dict.fromkeys(seed_list(pattern, spider) for spider in QUEUES))
         state = await inspector.state(opts.top, lists)
         rate = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -19,6 +20,7 @@ from semcrawl.cli.harvestreport import (
     RunFigures,
     all_in_vain,
     count_records,
+    last_summary,
     show_summary,
     shown_database,
     why_nothing,
@@ -44,7 +46,7 @@ from semcrawl.metadata.seedfates import seed_lines
 from semcrawl.pipelines.fileidentity import FileIdentities
 from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.pagestore import count_pages
-from semcrawl.pipelines.stores.opening import RENAMED_WORDS, open_deliverer
+from semcrawl.pipelines.stores.opening import RENAMED_WORDS, lists_graphs_alone, open_deliverer
 from semcrawl.relevance.focus import about_text
 from semcrawl.sources.endpointsteps import SEED_PREFIX
 from semcrawl.spiders.seeds import read_priorities
@@ -122,6 +124,7 @@ class Command(OneLineErrors):
         if opts.worker:
             self._work(self._line)
             return
+        self._began = time.time()
         folder = Path(opts.out)
         database = metadata_url(settings, folder)
         known = count_records(database)  # raises if nothing could be recorded
@@ -129,6 +132,12 @@ class Command(OneLineErrors):
             complain(
                 f"the database of SEMCRAWL_METADATA_URL holds {known:,} records of other crawls; "
                 "the summary counts them too, and --revisit fetches their documents"
+            )
+        if opts.join and lists_graphs_alone(settings, folder):
+            complain(
+                "this worker delivers to a triple store, but the others do not know which graphs "
+                "it makes: their re-visits make those again; give all workers one "
+                "SEMCRAWL_METADATA_URL"
             )
         ledger = FileIdentities([folder / CRAWL_DB])
         if settings.get("REDIS_URL") and not opts.quiet:
@@ -166,28 +175,33 @@ class Command(OneLineErrors):
     ) -> None:
         """Write and print the summary, and set the exit status."""
         settings = self.own_settings
+        pages, other_pages = count_pages(folder, about_text(settings))
         run = RunFigures(
             bytes_saved=result.bytes_saved,
             waiting=outlook.waiting_left,
             expected_left=result.expected_left,
+            listed_left=result.listed_left,
             limit=result.limit,
             left_out=outlook.left_out,
             dropped=outlook.dropped,
             withheld=outlook.withheld,
             files=kept_files(folder),
-            pages=count_pages(folder),
+            pages=pages,
+            other_pages=other_pages,
+            former_about=str(last_summary(folder).get("about", "")),
             images=count_images(folder),
             about=about_text(settings),
             threshold=threshold(settings),
             targets=Targets.parse(settings.getlist("SEMCRAWL_TARGETS")),
             given_up=result.given_up,
             resumed=resumed,
+            began=self._began,
             records=shown_database(database, folder),
             workers=result.workers,
         )
         try:
             summary = write_summary(folder, database, run)
-        except StoreError:
+        except (StoreError, OSError):
             _tell_of_lost(result, folder)
             raise
         # a killed run leaves records, but no summary; a killed worker's last requests are unknown
@@ -211,7 +225,7 @@ class Command(OneLineErrors):
         if result.failure:
             complain(result.failure)
             self.exitcode = 1
-        elif result.lost or result.failed:
+        elif result.lost or result.failed or result.cut_off:
             self.exitcode = 1
         elif all_in_vain(summary):
             complain(why_nothing(database))
@@ -289,7 +303,13 @@ class Command(OneLineErrors):
 
 
 def _tell_of_lost(result: RunResult, folder: Path) -> None:
-    """Report how many results could not be written."""
+    """Report how many results could not be written, and how many of earlier runs were lost."""
+    if result.cut_off:
+        them = amount(result.cut_off, "document")
+        complain(
+            f"results of earlier runs were cut or deleted, with the lines of {them}; this run "
+            "asked for them again, crawl.log says more"
+        )
     if result.lost:
         complain(
             f"{amount(result.lost, 'result')} could not be written, crawl.log says why; to fetch "

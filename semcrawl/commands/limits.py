@@ -20,6 +20,7 @@ from semcrawl.crawl.crawllimits import (
 )
 from semcrawl.errors import UsageError
 from semcrawl.frontier.backends import visited_frontier
+from semcrawl.terminal.messages import complain
 
 
 class Command(OfflineCommand):
@@ -30,8 +31,9 @@ class Command(OfflineCommand):
     description = (
         "Set budgets of hosts and domains, and patterns of addresses, for the crawl in DIR "
         "(default: the current folder) or, with -s REDIS_URL=…, on a Redis. All its workers "
-        "apply them within seconds, and later runs too. Without options, show the limits. "
-        "Requeue links that were over a budget with `semcrawl frontier DIR --requeue`."
+        "apply them within seconds, and later runs too. Patterns are added to those that are set; "
+        "--reset removes all. Links that a limit forbids are set aside, and wait again when the "
+        "limits change. Without options, show the limits."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -41,9 +43,12 @@ class Command(OfflineCommand):
         bounds = "requests=N,bytes=1G,documents=N,depth=N,rdf=1%%/200"
         group.add_argument("--host-budget", metavar="BOUNDS", help=f"limits per host: {bounds}")
         group.add_argument("--domain-budget", metavar="BOUNDS", help="limits per pay-level domain")
-        for name in ("include", "exclude"):
+        for name, text in (
+            ("include", "addresses to request, instead of those that the runs' settings name"),
+            ("exclude", "addresses not to request for now, besides those of the runs' settings"),
+        ):
             group.add_argument(
-                f"--{name}", metavar="PATTERN", action="append", help="replaces the present ones"
+                f"--{name}", metavar="PATTERN", action="append", help=f"{text}; may be repeated"
             )
         group.add_argument(
             "--reset", action="store_true", help="go back to the settings of each run"
@@ -55,7 +60,8 @@ class Command(OfflineCommand):
             raise UsageError("give one job folder")
         if opts.reset and self._given(opts):
             raise UsageError("--reset cannot be combined with other options")
-        Limits.from_settings(self.own_settings, self._given(opts))
+        for line in Limits.from_settings(self.own_settings, self._given(opts)).faults():
+            complain(line)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Show or set the limits."""
@@ -76,7 +82,11 @@ class Command(OfflineCommand):
             limits = await load_limits(frontier)
             if opts.reset:
                 limits = {}
-            limits |= self._given(opts)
+            for name, value in self._given(opts).items():
+                before = limits.get(name) or []
+                if isinstance(value, list):
+                    value = list(dict.fromkeys([*before, *value]))
+                limits[name] = value
             if opts.reset or self._given(opts):
                 await save_limits(frontier, limits)
         for name in CHANGEABLE:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from semcrawl.cli.base import OfflineCommand
+from semcrawl.cli.jobs import tell_of_damaged
 from semcrawl.cli.readiness import check_folder
 from semcrawl.errors import StoreError, UsageError, existing_folder
 from semcrawl.machine.filelocks import try_lock
@@ -61,6 +62,7 @@ class Command(OfflineCommand):
 
     def _deliver(self, folder: Path, opts: argparse.Namespace) -> None:
         documents = quads = removed = refused = renamed = 0
+        damaged: list[str] = []
         deliverer = open_deliverer(self.own_settings, folder)
         if opts.again:
             deliverer.start_again()
@@ -70,6 +72,7 @@ class Command(OfflineCommand):
             removed += step.removed
             refused += len(step.refused)
             renamed += step.renamed
+            damaged += step.damaged
             for entry in step.refused:
                 print(printable(f"refused: {entry.url}: {entry.error}"), file=sys.stderr)
         deliverer.close()
@@ -78,4 +81,4 @@ class Command(OfflineCommand):
         gone = f"{removed:,} that are gone removed, " if removed else ""
         what = f"{amount(documents, 'document')} with {amount(quads, 'quad')}"
         print(f"{what} delivered, {gone}{refused:,} refused")
-        self.exitcode = 1 if refused else 0
+        self.exitcode = max(tell_of_damaged(damaged, [folder]), 1 if refused else 0)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from semcrawl.cli.base import OfflineCommand
 from semcrawl.cli.harvestreport import RunFigures, aim_of, last_summary, write_summary
+from semcrawl.cli.jobs import tell_of_damaged
 from semcrawl.errors import UsageError
 from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.schema import count_images
@@ -53,11 +54,13 @@ class Command(OfflineCommand):
         # workers of one crawl share a frontier: the last to end knows what waits
         by_age = sorted(folders, key=lambda folder: (folder / CRAWL_DB).stat().st_mtime)
         targets, about, threshold = aim_of(by_age)
+        pages, other_pages = count_pages(out, about)
         run = RunFigures(
             bytes_saved=sum(int(last_summary(folder).get("bytes_saved", 0)) for folder in folders),
             waiting=last_summary(by_age[-1]).get("waiting"),
             files=kept_files(out),
-            pages=count_pages(out),
+            pages=pages,
+            other_pages=other_pages,
             images=count_images(out),
             targets=targets,
             about=about,
@@ -70,3 +73,4 @@ class Command(OfflineCommand):
             f"({merged.in_several:,} of them in several), {amount(merged.quads, 'quad')}, "
             f"{amount(merged.records, 'record')}{pictures}"
         )
+        self.exitcode = tell_of_damaged(merged.damaged, folders)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from semcrawl.cli.base import OfflineCommand
+from semcrawl.cli.jobs import tell_of_damaged
 from semcrawl.errors import UsageError
 from semcrawl.items import TopicPage
 from semcrawl.pipelines.pagestore import PAGES_LEDGER, stored_pages
@@ -74,7 +75,8 @@ class Command(OfflineCommand):
             marks = Counter(marks_of(folder).values())
             print(f"{folder}: {amount(marks[GOOD], 'document')} marked good, {marks[BAD]:,} bad")
             return
-        pages = stored_pages(folder)
+        damaged: list[str] = []
+        pages = stored_pages(folder, damaged)
         if opts.jsonl:
             for page in pages:
                 print(printable_json(json.dumps(_values(page), ensure_ascii=False)))
@@ -82,6 +84,7 @@ class Command(OfflineCommand):
             _write_csv(pages)
         else:
             _show(folder, sorted(pages, key=lambda page: -(page.relevance or 0.0)), opts.all)
+        self.exitcode = tell_of_damaged(damaged, [folder])
 
 
 def _values(page: TopicPage) -> dict[str, Any]:

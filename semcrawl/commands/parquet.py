@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from semcrawl.cli.base import OfflineCommand
+from semcrawl.cli.jobs import tell_of_damaged
 from semcrawl.errors import UsageError
 from semcrawl.results.partitions import job_names, write_partitions
 from semcrawl.terminal.messages import amount
@@ -43,8 +44,9 @@ class Command(OfflineCommand):
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Write and report."""
-        rows = write_partitions([Path(arg) for arg in args], self._names, Path(opts.out))
+        rows, damaged = write_partitions([Path(arg) for arg in args], self._names, Path(opts.out))
         print(
             f"{amount(rows['quads'], 'quad')} of {amount(rows['documents'], 'document')} and "
             f"{rows['records']:,} records written to {opts.out}"
         )
+        self.exitcode = tell_of_damaged(damaged, args)

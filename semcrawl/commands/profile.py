@@ -12,6 +12,7 @@ from semcrawl.cli.jobs import (
     print_table,
     refuse_several,
     remark,
+    tell_of_damaged,
 )
 from semcrawl.errors import SemcrawlError, os_errors_as
 from semcrawl.machine.wholefiles import whole_file
@@ -51,6 +52,7 @@ class Command(JobCommand):
         folder = job_at(args, 0)
         with Job(folder) as job:
             profile = job.profile()
+        self.exitcode = tell_of_damaged(job.damaged, [folder])
         if not profile.statements:
             raise SemcrawlError(f"{folder} holds no statements: there is nothing to profile")
         if opts.json:

@@ -19,7 +19,7 @@ from pyoxigraph import (
 )
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
-from semcrawl.cli.jobs import JobCommand, print_table, refuse_several, remark
+from semcrawl.cli.jobs import JobCommand, print_table, refuse_several, remark, tell_of_damaged
 from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import shorten
 from semcrawl.rdf.terms import XSD
@@ -96,6 +96,7 @@ class Command(JobCommand):
                 _copy(answer.stream, sys.stdout.buffer, line=opts.format == "json")
             else:
                 _show(answer, opts.top)
+        self.exitcode = tell_of_damaged(job.damaged, [job.folder])
 
 
 def _query(text: str) -> str:

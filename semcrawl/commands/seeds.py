@@ -35,6 +35,8 @@ _SOURCES = {
     "search": "WORDS…: the first results of a search service (--engine URL)",
     "list": "FILE…: published lists, files or URLs: LOV, the LOD cloud, OPML, RDF catalogues, text",
 }
+#: sources that have been read whole before they give their first seed
+_COUNTED = ("job", "sitemap")
 
 
 class Command(OfflineCommand):
@@ -113,11 +115,14 @@ class Command(OfflineCommand):
             except UsageError:
                 return None
 
-        seeds = distinct(self._found(source, rest, opts, limit), spelled, limit)
+        found = iter(self._found(source, rest, opts, limit))
+        seeds = distinct(found, spelled, limit)
         if not seeds:
             complain("nothing was found")
             self.exitcode = 1
             return
+        if source in _COUNTED and (more := sum(1 for _ in found)):
+            complain(f"the first {len(seeds):,} seeds; {more:,} more with a larger --limit")
         title = f"semcrawl seeds {' '.join(args)}, {datetime.now(UTC):%Y-%m-%d}"
         if not opts.output:
             _write(sys.stdout, title, seeds)

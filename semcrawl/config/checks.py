@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import math
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 from semcrawl import settings as own_settings
+from semcrawl.config.environment import check_name
 from semcrawl.errors import UsageError, os_errors_as
 
 #: settings with a fixed set of values
@@ -42,38 +42,39 @@ _UNHEEDED = {
     "RANDOMIZE_DOWNLOAD_DELAY": "SEMCRAWL_CRAWL_DELAY is exact",
     "URLLENGTH_LIMIT": "links of up to 4,096 characters are followed",
 }
+#: settings of scrapy-redis that our spiders ignore
+_UNHEEDED_OF_REDIS = {
+    "REDIS_CLS": "the frontier's client is redis-py's for asyncio",
+    "REDIS_DECODE_RESPONSES": "the frontier reads bytes",
+    "REDIS_START_URLS_AS_SET": "lists, sets and sorted sets of seeds are told apart",
+    "REDIS_START_URLS_AS_ZSET": "lists, sets and sorted sets of seeds are told apart",
+    "SCHEDULER_DUPEFILTER_CLASS": "the frontier knows which links were seen",
+    "SCHEDULER_DUPEFILTER_KEY": "keys begin with SEMCRAWL_CRAWL_NAME",
+    "SCHEDULER_FLUSH_ON_START": "another SEMCRAWL_CRAWL_NAME begins anew",
+    "SCHEDULER_IDLE_BEFORE_CLOSE": "see MAX_IDLE_TIME_BEFORE_CLOSE",
+    "SCHEDULER_PERSIST": "a frontier is kept and continued",
+    "SCHEDULER_QUEUE_CLASS": "SEMCRAWL_RELEVANCE orders the links",
+    "SCHEDULER_QUEUE_KEY": "keys begin with SEMCRAWL_CRAWL_NAME",
+    "SCHEDULER_SERIALIZER": "the frontier keeps links, not requests",
+}
+#: settings of scrapy-redis that name a server
+REDIS_NAMES = ("REDIS_URL", "REDIS_HOST", "REDIS_PORT", "REDIS_DB", "REDIS_PARAMS")
 #: the words that ``Settings.getbool`` accepts
 _BOOLEANS = frozenset({"1", "0", "true", "false", "True", "False"})
-
-
-def checked_iri(name: str, text: str) -> str:
-    """Return ``text`` if it is an IRI or empty; else raise ``UsageError``.
-
-    ``name`` is the setting or option.
-    """
-    from pyoxigraph import NamedNode  # few commands need it
-
-    try:
-        NamedNode(text or "urn:none")
-    except ValueError as error:
-        raise UsageError(f"{name}: {text!r} is not an IRI: {error}") from None
-    return text
 
 
 def check_settings(settings: BaseSettings) -> None:
     """Raise ``UsageError`` for a wrong switch or number, Scrapy's or ours.
 
-    Misspelt ``SEMCRAWL_`` names are refused too.
+    ``SEMCRAWL_`` names that are no setting are refused too.
     """
     own = {name: getattr(own_settings, name) for name in dir(own_settings) if name.isupper()}
     known = {name: getattr(default_settings, name) for name in dir(default_settings)} | own
     for name, value in settings.items():
         if name in known:
             _check(name, value, known[name])
-        elif str(name).startswith("SEMCRAWL_") and isinstance(value, str):
-            close = get_close_matches(str(name), own, n=1, cutoff=0.85)
-            if close:
-                raise UsageError(f"there is no setting {name}; did you mean {close[0]}?")
+        else:
+            check_name(str(name))
 
 
 def _check(name: str, value: Any, default: Any) -> None:
@@ -100,11 +101,25 @@ def _check(name: str, value: Any, default: Any) -> None:
 
 
 def unheeded(settings: BaseSettings) -> list[str]:
-    """Return a line for each of Scrapy's settings on the command line that our spiders ignore."""
-    given = [
-        name for name in _UNHEEDED if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]
-    ]
-    return [f"{name} has no effect here; {_UNHEEDED[name]}" for name in given]
+    """Return a line for each setting that our spiders ignore.
+
+    These are Scrapy's on the command line, and scrapy-redis's wherever they are set.
+    """
+    given = {
+        name: instead
+        for name, instead in _UNHEEDED.items()
+        if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]
+    }
+    given |= {name: why for name, why in _UNHEEDED_OF_REDIS.items() if name in settings}
+    return [f"{name} has no effect here; {why}" for name, why in given.items()]
+
+
+def is_on_redis(settings: BaseSettings) -> bool:
+    """Whether the settings name a Redis, or are those of a project that uses scrapy-redis."""
+    scheduler = settings["SCHEDULER"]
+    module = scheduler if isinstance(scheduler, str) else scheduler.__module__
+    given = any(settings.get(name) for name in REDIS_NAMES)
+    return given or module.startswith("scrapy_redis.scheduler")
 
 
 def check_log(settings: BaseSettings) -> None:

@@ -15,8 +15,11 @@ from scrapy.utils.misc import load_object
 
 from semcrawl import __version__
 from semcrawl import settings as defaults
+from semcrawl.config.checks import is_on_redis
+from semcrawl.config.environment import check_name, take_environment
 from semcrawl.config.feedformats import FEED_EXPORTERS, FEED_STORAGES
 from semcrawl.config.jobdir import job_path
+from semcrawl.config.redisserver import adopt_redis
 from semcrawl.errors import UsageError
 from semcrawl.machine.formernames import present_path
 
@@ -100,6 +103,11 @@ def install(settings: BaseSettings) -> None:
     for name in dir(defaults):
         if name.isupper() and name not in _PROJECT_ONLY:
             settings.set(name, getattr(defaults, name), _PRIORITY)
+    _take_names(settings)
+    adopt_redis(settings)
+    if is_on_redis(settings) and not settings.get("REDIS_ITEMS_SERIALIZER"):
+        # scrapy-redis's own cannot encode quads
+        _settle(settings, "REDIS_ITEMS_SERIALIZER", "semcrawl.exporters.textfeeds.item_json")
     say_who_it_is(settings)
     # Scrapy's ``issubclass`` only looks at methods, and accepts any scheduler
     if load_object(SCHEDULER) not in load_object(settings["SCHEDULER"]).__mro__:
@@ -206,7 +214,15 @@ def install_results(settings: BaseSettings) -> None:
     for name in dir(defaults):
         if name.startswith("SEMCRAWL_"):
             settings.set(name, getattr(defaults, name), _PRIORITY)
+    _take_names(settings)
     _install_targets(settings)
+
+
+def _take_names(settings: BaseSettings) -> None:
+    """Take the environment; raise ``UsageError`` for a ``SEMCRAWL_`` name that is no setting."""
+    for name in settings:
+        check_name(str(name))
+    take_environment(settings)
 
 
 def _install_targets(settings: BaseSettings) -> None:

@@ -1,6 +1,9 @@
 """semcrawl's settings, each overridden by the environment variable of its name.
 
-Meant for containers: set ``SCRAPY_SETTINGS_MODULE=semcrawl.config.environment`` and, for example,
+Every crawl and command takes the ``SEMCRAWL_`` variables (:func:`take_environment`). As a settings
+module this one also takes those of Scrapy's settings for which we have defaults, and replaces what
+a project sets before. It is meant for containers: set
+``SCRAPY_SETTINGS_MODULE=semcrawl.config.environment`` and, for example,
 ``SEMCRAWL_CRAWL_DELAY=2``. The settings of your own project begin with
 ``from semcrawl.config.environment import *``. Separate lists by commas, write mappings as JSON and
 switches as 0 or 1. An empty variable leaves a number or switch at its default.
@@ -9,13 +12,53 @@ switches as 0 or 1. An empty variable leaves a number or switch at its default.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
+from difflib import get_close_matches
+
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from semcrawl import settings as _defaults
+from semcrawl.errors import UsageError
 from semcrawl.settings import *  # noqa: F403
 
 #: settings of scrapy-redis that workers need
 _SCRAPY_REDIS = ("MAX_IDLE_TIME_BEFORE_CLOSE", "REDIS_START_URLS_KEY")
+
+#: settings that semcrawl sets itself
+_INTERNAL = frozenset({"SEMCRAWL_ABOUT_FETCH", "SEMCRAWL_HARVEST", "SEMCRAWL_SESSION_SOURCE"})
+#: variables that Kubernetes and Docker make of a service's name, and those of our tests
+_OTHERS = re.compile(
+    r"SEMCRAWL_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)\w*)?)"
+    r"|SEMCRAWL_(?:TEST_\w+|SUITES)"
+)
+
+
+def check_name(name: str) -> None:
+    """Raise ``UsageError`` for a name that begins with ``SEMCRAWL_`` and is no setting."""
+    if not name.startswith("SEMCRAWL_") or hasattr(_defaults, name) or name in _INTERNAL:
+        return
+    own = [each for each in dir(_defaults) if each.startswith("SEMCRAWL_")]
+    [close] = get_close_matches(name, own, n=1, cutoff=0)
+    raise UsageError(f"there is no setting {name}; did you mean {close}?")
+
+
+def take_environment(settings: BaseSettings) -> None:
+    """Let the ``SEMCRAWL_`` variables of the environment replace the settings' defaults.
+
+    A project, a spider and the command line replace them in turn. Raises ``UsageError`` for a name
+    that is no setting.
+    """
+    for name, value in settings_in(os.environ).items():
+        if not name.startswith("SEMCRAWL_"):
+            continue
+        check_name(name)
+        priority = settings.getpriority(name) or 0
+        is_default = settings.get(name) == getattr(_defaults, name)
+        if priority <= SETTINGS_PRIORITIES["addon"] or (
+            is_default and priority <= SETTINGS_PRIORITIES["project"]
+        ):
+            settings.set(name, value, max(priority, SETTINGS_PRIORITIES["addon"]))
 
 
 def settings_in(environment: Mapping[str, str]) -> dict[str, str]:
@@ -28,6 +71,7 @@ def settings_in(environment: Mapping[str, str]) -> dict[str, str]:
         for name, value in environment.items()
         if name.startswith("SEMCRAWL_") or hasattr(_defaults, name) or name in _SCRAPY_REDIS
         if name.isupper()
+        if not _OTHERS.fullmatch(name) or hasattr(_defaults, name)
         if value or isinstance(getattr(_defaults, name, ""), str | list)
     }
 

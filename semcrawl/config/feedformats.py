@@ -5,7 +5,12 @@ FEED_EXPORTERS: dict[str, str] = {
     "nt": "semcrawl.exporters.documentfeeds.NTriplesExporter",
     "trig": "semcrawl.exporters.documentfeeds.TrigExporter",
     "ttl": "semcrawl.exporters.documentfeeds.TurtleExporter",
-    "jsonl": "semcrawl.exporters.documentfeeds.DocumentLinesExporter",
+    "jsonl": "semcrawl.exporters.textfeeds.DocumentLinesExporter",
+    "jsonlines": "semcrawl.exporters.textfeeds.JsonLinesExporter",
+    "jl": "semcrawl.exporters.textfeeds.JsonLinesExporter",
+    "json": "semcrawl.exporters.textfeeds.JsonExporter",
+    "csv": "semcrawl.exporters.textfeeds.CsvExporter",
+    "xml": "semcrawl.exporters.textfeeds.XmlExporter",
     "gz": "semcrawl.exporters.documentfeeds.CompressedExporter",
     "zst": "semcrawl.exporters.documentfeeds.CompressedExporter",
 }

@@ -9,9 +9,11 @@ from scrapy.settings import BaseSettings
 
 from semcrawl.errors import StoreError, os_errors_as
 
+_ADDON = "semcrawl.addon.Addon"
+
 
 def job_folder(settings: BaseSettings) -> Path:
-    """Return the folder named by ``SEMCRAWL_JOBDIR``, else ``JOBDIR``, else the current one.
+    """Return the folder named by ``SEMCRAWL_JOBDIR``, else ``JOBDIR``, else :func:`job_path`'s.
 
     Makes it if it is missing. Raises ``StoreError``.
     """
@@ -22,8 +24,23 @@ def job_folder(settings: BaseSettings) -> Path:
 
 
 def job_path(settings: BaseSettings) -> Path:
-    """Return the job folder without making it."""
-    return Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")
+    """Return the job folder without making it.
+
+    A project with the add-on keeps its root: if no folder is named, it is ``harvest``.
+    """
+    named = settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR")
+    return Path(named or ("harvest" if has_addon(settings) else "."))
+
+
+def has_addon(settings: BaseSettings) -> bool:
+    """Whether the settings are those of a project with our add-on."""
+    return _ADDON in {_path_of(addon) for addon in settings.getdict("ADDONS")}
+
+
+def _path_of(addon: object) -> str:
+    if isinstance(addon, str):
+        return addon
+    return f"{getattr(addon, '__module__', '')}.{getattr(addon, '__qualname__', '')}"
 
 
 def writes_at_once(crawler: Crawler) -> bool:

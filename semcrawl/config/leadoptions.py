@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from semcrawl.config.numbers import read_switch
+from semcrawl.config.values import Values
 from semcrawl.errors import UsageError
 from semcrawl.sources import SitemapLimits
 from semcrawl.sources.endpointsteps import endpoint_of_seed
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
+from semcrawl.sources.forms import FormTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +29,8 @@ class LeadOptions:
     tries: int = 2
     #: names below ``/.well-known/``
     well_known: tuple[str, ...] = ("void",)
+    #: what search forms are filled with
+    forms: FormTable = field(default_factory=FormTable)
 
     @property
     def asks_as_rdf(self) -> bool:
@@ -44,27 +45,20 @@ class LeadOptions:
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read the settings, Scrapy's or a plain mapping; raise ``UsageError`` for wrong ones."""
-        named = settings.get("SEMCRAWL_WELL_KNOWN") or ()
-        names = named.split(",") if isinstance(named, str) else [str(name) for name in named]
-        names = [name.strip().strip("/") for name in names]
+        values = Values(settings)
+        names = [name.strip("/") for name in values.words("SEMCRAWL_WELL_KNOWN")]
         for name in names:
-            if name and not all(c.isalnum() or c in "-_.~/" for c in name):
+            if not all(c.isalnum() or c in "-_.~/" for c in name):
                 raise UsageError(f"SEMCRAWL_WELL_KNOWN: invalid name below /.well-known/: {name!r}")
-
-        def switch(name: str) -> bool:
-            return read_switch(name, settings.get(name) or "")
-
-        def number(name: str) -> int:
-            return int(settings.get(name) or 0)
-
         return cls(
-            switch("SEMCRAWL_CATALOGUES"),
-            number("SEMCRAWL_MAX_CATALOGUE_PAGES"),
-            number("SEMCRAWL_CATALOGUE_MAX_SIZE"),
-            switch("SEMCRAWL_SIGNPOSTING"),
-            settings.get("SEMCRAWL_NEGOTIATION") != "never",
-            number("SEMCRAWL_NEGOTIATION_TRIES"),
-            tuple(name for name in names if name),
+            catalogues=values.switch("SEMCRAWL_CATALOGUES"),
+            most_pages=values.whole("SEMCRAWL_MAX_CATALOGUE_PAGES"),
+            most_bytes=values.whole("SEMCRAWL_CATALOGUE_MAX_SIZE"),
+            signposts=values.switch("SEMCRAWL_SIGNPOSTING"),
+            negotiation=values.text("SEMCRAWL_NEGOTIATION") != "never",
+            tries=values.whole("SEMCRAWL_NEGOTIATION_TRIES"),
+            well_known=tuple(filter(None, names)),
+            forms=form_table(values),
         )
 
     def as_settings(self) -> dict[str, Any]:
@@ -77,7 +71,29 @@ class LeadOptions:
             "SEMCRAWL_NEGOTIATION": "auto" if self.negotiation else "never",
             "SEMCRAWL_NEGOTIATION_TRIES": self.tries,
             "SEMCRAWL_WELL_KNOWN": self.well_known,
+            "SEMCRAWL_FORMS": self.forms.values,
+            "SEMCRAWL_FORM_REQUESTS": self.forms.most,
         }
+
+
+def form_table(settings: Mapping[str, Any]) -> FormTable:
+    """Read ``SEMCRAWL_FORMS``, a mapping or JSON of one; raise ``UsageError`` for others."""
+    name = "SEMCRAWL_FORMS"
+    given = settings.get(name) or {}
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError:
+            given = None
+    if not isinstance(given, Mapping):
+        raise UsageError(f'{name} must be labels with values, such as {{"search": ["water"]}}')
+    values: dict[str, list[str]] = {}
+    for label, some in given.items():
+        several = [some] if isinstance(some, str) else some
+        if not (isinstance(several, Sequence) and all(isinstance(v, str) for v in several)):
+            raise UsageError(f"{name}: the values of {label!r} must be texts")
+        values[" ".join(str(label).casefold().split())] = list(several)
+    return FormTable(values, Values(settings).whole("SEMCRAWL_FORM_REQUESTS"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +114,14 @@ class EndpointOptions:
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read the settings, Scrapy's or a plain mapping."""
-        skipped = settings.get("SEMCRAWL_ENDPOINT_SKIP_GRAPHS") or ()
+        values = Values(settings)
         return cls(
-            settings.get("SEMCRAWL_ENDPOINTS") or "never",
-            int(settings.get("SEMCRAWL_ENDPOINT_PAGE") or 0),
-            int(settings.get("SEMCRAWL_ENDPOINT_TRIPLES") or 0),
-            float(settings.get("SEMCRAWL_ENDPOINT_TIMEOUT") or 0),
-            float(settings.get("SEMCRAWL_ENDPOINT_TIME") or 0),
-            tuple(skipped.split(",") if isinstance(skipped, str) else skipped),
+            allowed=values.text("SEMCRAWL_ENDPOINTS") or "never",
+            page=values.whole("SEMCRAWL_ENDPOINT_PAGE"),
+            most=values.whole("SEMCRAWL_ENDPOINT_TRIPLES"),
+            timeout=values.number("SEMCRAWL_ENDPOINT_TIMEOUT"),
+            seconds=values.number("SEMCRAWL_ENDPOINT_TIME"),
+            skipped=tuple(values.words("SEMCRAWL_ENDPOINT_SKIP_GRAPHS")),
         )
 
     def as_settings(self) -> dict[str, Any]:
@@ -155,13 +171,14 @@ class SitemapRules:
     most: int = 1000
 
     @classmethod
-    def from_settings(cls, settings: BaseSettings) -> Self:
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read the settings; raise ``UsageError`` for wrong ones."""
+        values = Values(settings)
         return cls(
-            SitemapUse.parse(settings.get("SEMCRAWL_SITEMAPS") or "auto"),
+            SitemapUse.parse(values.text("SEMCRAWL_SITEMAPS")),
             SitemapLimits(
-                bytes=settings.getint("SEMCRAWL_SITEMAP_MAX_SIZE"),
-                entries=settings.getint("SEMCRAWL_SITEMAP_MAX_ENTRIES"),
+                bytes=values.whole("SEMCRAWL_SITEMAP_MAX_SIZE"),
+                entries=values.whole("SEMCRAWL_SITEMAP_MAX_ENTRIES"),
             ),
-            settings.getint("SEMCRAWL_MAX_SITEMAPS_OF_HOST"),
+            values.whole("SEMCRAWL_MAX_SITEMAPS_OF_HOST"),
         )

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from scrapy.settings import BaseSettings
+import json
+from collections.abc import Mapping
+from typing import Any
 
+from semcrawl.config.values import Values
 from semcrawl.errors import UsageError
 from semcrawl.web.urls import Normalisation, normalise
 
 
-def url_normalisation(settings: BaseSettings) -> Normalisation:
+def url_normalisation(settings: Mapping[str, Any]) -> Normalisation:
     """Read the settings ``SEMCRAWL_URL_…``; raise ``UsageError`` for wrong ones."""
-    dropped = settings.getlist("SEMCRAWL_URL_DROP_PARAMETERS")
+    values = Values(settings)
     return Normalisation(
-        presentational=frozenset(name.strip().lower() for name in dropped),
-        https_to_http=settings.getbool("SEMCRAWL_URL_HTTPS_TO_HTTP"),
-        drop_www=settings.getbool("SEMCRAWL_URL_DROP_WWW"),
-        drop_query=settings.getbool("SEMCRAWL_URL_DROP_QUERY"),
-        names=_names(settings),
+        presentational=frozenset(map(str.lower, values.words("SEMCRAWL_URL_DROP_PARAMETERS"))),
+        https_to_http=values.switch("SEMCRAWL_URL_HTTPS_TO_HTTP"),
+        drop_www=values.switch("SEMCRAWL_URL_DROP_WWW"),
+        drop_query=values.switch("SEMCRAWL_URL_DROP_QUERY"),
+        names=_names(values),
     )
 
 
-def _names(settings: BaseSettings) -> dict[str, str]:
+def _names(values: Values) -> dict[str, str]:
     """Read ``SEMCRAWL_URL_HOST_NAMES``: hosts in links → names to request."""
     setting = "SEMCRAWL_URL_HOST_NAMES"
+    given = values.get(setting) or {}
     try:
-        names = settings.getdict(setting)
+        names = dict(json.loads(given) if isinstance(given, str) else given)
     except (ValueError, TypeError):
-        raise UsageError(
-            f"{setting} must be a mapping, or JSON of one, not {settings.get(setting)!r}"
-        ) from None
+        raise UsageError(f"{setting} must be a mapping, or JSON of one, not {given!r}") from None
     return {_host(setting, address): _host(setting, name) for address, name in names.items()}
 
 

@@ -12,6 +12,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
+from semcrawl.web.mediatypes import media_type
 from semcrawl.web.vocabulary import VAGUE_MEDIA_TYPES, Kind
 
 #: Python's table of extensions, and data formats that it may lack
@@ -122,9 +123,9 @@ def _is_of(wanted_types: tuple[str, ...], content_type: str, url: str, name: str
     """Whether a body's type, by header, name or address, is one of ``wanted_types``."""
     if not wanted_types:
         return False
-    media_type = content_type.partition(";")[0].strip().lower()
-    types = {media_type}
-    if not media_type or media_type in VAGUE_MEDIA_TYPES:
+    media = media_type(content_type)
+    types = {media}
+    if not media or media in VAGUE_MEDIA_TYPES:
         types.add(_type_of(name) or _type_of(urlsplit(url).path))
     return any(fnmatchcase(one, wanted) for one in types for wanted in wanted_types)
 
@@ -156,5 +157,5 @@ def saved_name(disposition: str) -> str:
 def _type_of(name: str) -> str:
     """Return the media type of a file name's extension; empty if unknown."""
     # as a path, so that nothing in it is taken for a scheme
-    media_type, packing = _TYPES.guess_type("/" + name.lower(), strict=False)
-    return "" if packing else media_type or ""
+    named, packing = _TYPES.guess_type("/" + name.lower(), strict=False)
+    return "" if packing else named or ""

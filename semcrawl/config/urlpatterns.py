@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from semcrawl.errors import UsageError, os_errors_as
 from semcrawl.web.charsets import text_of
+from semcrawl.web.mediatypes import media_type
 from semcrawl.web.urls import normalise
 
 if TYPE_CHECKING:
@@ -63,13 +64,30 @@ class UrlPattern:
         return cls(text, _compiled(glob), part)
 
     @property
+    def fault(self) -> str:
+        """Say why no address can match it; empty if some can. Expressions are not judged."""
+        if self.text.startswith((_REGEX, "type:")):
+            return ""
+        if "#" in self.text:
+            return "addresses are compared without their fragment (#…)"
+        scheme, mark, rest = self.text.rpartition("://")
+        if self._part == "url" and "*" not in scheme and scheme.lower() not in ("http", "https"):
+            return f"no address begins with {scheme}{mark}"
+        if self._part in ("url", "place") and "*" in self.text and "/" in rest:
+            return ""
+        if self._part == "place" and "/" not in rest and not rest.endswith("*"):
+            name = rest.partition(":")[0]
+            return f"an address has a path after its host; give host:{name} or {name}/*"
+        return ""
+
+    @property
     def is_type(self) -> bool:
         """Whether it matches media types, which only the response shows."""
         return self._part == "type"
 
     def holds_type(self, content_type: str) -> bool:
         """Whether it matches a ``Content-Type``."""
-        return bool(self._expression.match(content_type.partition(";")[0].strip().lower()))
+        return bool(self._expression.match(media_type(content_type)))
 
     def holds(self, url: str) -> bool:
         """Whether it matches a normalised address."""
@@ -105,9 +123,7 @@ class UrlPatterns:
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Read them from Scrapy's settings; raise ``UsageError`` for wrong ones."""
-        return cls.parse(
-            _listed(settings, "SEMCRAWL_INCLUDE"), _listed(settings, "SEMCRAWL_EXCLUDE")
-        )
+        return cls.parse(listed(settings, "SEMCRAWL_INCLUDE"), listed(settings, "SEMCRAWL_EXCLUDE"))
 
     def __bool__(self) -> bool:
         """Whether there are any patterns."""
@@ -145,7 +161,7 @@ def _read_file(name: str) -> list[str]:
     return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
 
 
-def _listed(settings: BaseSettings, name: str) -> list[str]:
+def listed(settings: BaseSettings, name: str) -> list[str]:
     """Read a list of patterns, and those in its files (``@file``)."""
     found: list[str] = []
     for text in _written(settings, name):

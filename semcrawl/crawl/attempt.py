@@ -12,9 +12,10 @@ from scrapy.http import Request, Response
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.links import header_text
-from semcrawl.relevance import Outcome, Ranked
-from semcrawl.web.vocabulary import HTML_FIRST, RDF_FIRST, Kind
+from semcrawl.links import address_of, header_text
+from semcrawl.relevance import Label, Outcome, Ranked
+from semcrawl.sources.negotiation import Wish, first_wish, is_as_rdf
+from semcrawl.web.vocabulary import Kind
 
 #: key of ``Request.meta`` for the :class:`Attempt`; only requests of links have one
 ATTEMPT = "semcrawl_attempt"
@@ -28,6 +29,8 @@ ROBOTS = "semcrawl_robots"
 TURN = "semcrawl_turn"
 #: coroutine function that the download handler awaits once connected, before it sends
 LEAVES = "semcrawl_leaves"
+#: Scrapy's key of the seconds until the head of a response had arrived; absent if none has
+LATENCY = "download_latency"
 #: coroutine function that the download handler awaits with the server's IP address
 AT_ADDRESS = "semcrawl_at_address"
 #: seconds for the first answer of a server that never answered
@@ -36,6 +39,8 @@ FIRST_ANSWER = "semcrawl_first_answer"
 FILTERED = "semcrawl_filtered"
 #: set when the response was to be written to a WARC file and could not be
 NOT_RECORDED = "semcrawl_unkept"
+#: headers that records keep to tell publishers of
+_SERVED = (b"Vary", b"Access-Control-Allow-Origin", b"Content-Language", b"Link")
 #: characters of a header that records keep
 _LONGEST = 1000
 
@@ -68,8 +73,12 @@ class Attempt:
     #: state of the link, which the spider may change before the link goes back
     link_state: LinkState = field(init=False)
     stage: Stage = Stage.WAITING
+    #: what its request asks for
+    wish: Wish = Wish.PAGE
     #: when the spider got the link (``time.monotonic``)
     handed_out_at: float = field(default_factory=time.monotonic)
+    #: its response has come, and this program reads it
+    downloaded: bool = False
     #: ``meta`` of its request
     meta: dict[str, Any] = field(default_factory=dict, repr=False)
     #: SHA-256 of the body, hexadecimal; empty until the body is read
@@ -112,10 +121,16 @@ class Attempt:
         """The URL of the link, before any redirect."""
         return self.link_state.redirects[0] if self.link_state.redirects else self.url
 
-    def request_parts(self, *, rdf_first: bool) -> tuple[dict[str, str], dict[str, Any]]:
+    def expects_rdf(self, queue: str) -> bool:
+        """Whether the link is expected to lead to RDF; ``queue`` is that of its spider."""
+        return self.link_state.label is Label.R or queue == "rdf" or is_as_rdf(self.link_url)
+
+    def request_parts(self, queue: str) -> tuple[dict[str, str], dict[str, Any]]:
         """Return the headers of the link's request, validators included, and its ``meta``."""
         state = self.link_state
-        headers = {"Accept": RDF_FIRST if rdf_first else HTML_FIRST}
+        expected = self.expects_rdf(queue)
+        self.wish = Wish.read(state.wish) or first_wish(self.link_url, rdf=expected)
+        headers = {"Accept": self.wish.header or state.wish}
         if state.etag:
             headers["If-None-Match"] = state.etag
         if state.last_modified:
@@ -156,14 +171,15 @@ class Attempt:
                 "etag": _validator(response, b"ETag"),
                 "last_modified": _validator(response, b"Last-Modified"),
                 "content_hash": self.digest,
+                "served": _served(response),
             }
         return record
 
-    def interrupted(self, reason: str) -> list[FetchRecord]:
-        """Record an attempt that the crawl's end interrupts; no record if it was not sent."""
+    def interrupted(self, reason: str, response: Response | None = None) -> list[FetchRecord]:
+        """Record an attempt that this program does not finish; no record if it was not sent."""
         if STARTED not in self.meta:
             return []
-        record = self.record(FetchOutcome.INTERRUPTED)
+        record = self.record(FetchOutcome.INTERRUPTED, response)
         record.errors = reason
         return [record]
 
@@ -228,6 +244,16 @@ def _validator(response: Response, name: bytes) -> str:
     return value if len(value) <= _LONGEST else ""
 
 
+def _served(response: Response) -> str:
+    """Return the headers that tell how a document is served, one per line."""
+    lines = (
+        f"{name.decode()}: {header_text(values[-1])[:_LONGEST]}"
+        for name in _SERVED
+        if (values := header_values(response, name))
+    )
+    return "\n".join(lines)
+
+
 def content_type(response: Response) -> str:
     """Return the Content-Type header, ``""`` when there is none."""
     return header(response, b"Content-Type")
@@ -237,6 +263,12 @@ def header(response: Response, name: bytes) -> str:
     """Return a header as text, ``""`` when there is none."""
     values = header_values(response, name)
     return header_text(values[-1]) if values else ""
+
+
+def location_of(response: Response) -> str:
+    """Return the address that a response leads to, ``""`` when there is none."""
+    values = header_values(response, b"Location")
+    return address_of(values[-1]) if values else ""
 
 
 def header_values(response: Response, name: bytes) -> list[bytes]:

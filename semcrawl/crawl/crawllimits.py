@@ -13,18 +13,21 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from heapq import nlargest
 from typing import Any, Protocol, Self
 
 import msgpack
 from scrapy.settings import BaseSettings
 
-from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.config.urlpatterns import UrlPattern, UrlPatterns, listed
 from semcrawl.errors import FrontierCorrupt, UsageError
-from semcrawl.frontier.contract import Frontier
+from semcrawl.frontier.contract import QUEUES, Frontier
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.tally import Tally, is_context_fetch, is_robots
 from semcrawl.web.hosts import domain_of, netloc_of, start_of
 
+#: places whose sums are remembered while no budget asks for them
+_MOST_PLACES = 20_000
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)b?", re.I)
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)(%?)/(\d+)")
@@ -102,8 +105,9 @@ class Budget:
         return ""
 
 
-#: names of the frontier's blobs: limits set by a command, and what was spent on each place
-_SET, _SPENT = "limits", "spent"
+#: names of the frontier's blobs: limits set by a command, what was spent on each place, and the
+#: limits that held when links were set aside because of them
+_SET, _SPENT, _SET_ASIDE = "limits", "spent", "limits-set-aside"
 #: seconds for which a worker claims the sums
 _CLAIM = 10.0
 #: settings that a command may change while a crawl runs
@@ -122,16 +126,56 @@ class Limits:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings, over: Mapping[str, Any] | None = None) -> Self:
-        """Read the settings, overridden by ``over``; raise ``UsageError`` for wrong ones."""
+        """Read the settings, overridden by ``over``; raise ``UsageError`` for wrong ones.
+
+        Patterns that exclude are added to those of the settings.
+        """
         found = settings.copy()
         found.frozen = False  # Scrapy freezes a crawl's settings; the copy is frozen too
         for name, value in (over or {}).items():
-            found.set(name, value, "cmdline")
+            more = listed(settings, EXCLUDE) if name == EXCLUDE else []
+            found.set(name, [*more, *value] if more else value, "cmdline")
         return cls(
             Budget.parse(HOST, found.get(HOST) or ""),
             Budget.parse(DOMAIN, found.get(DOMAIN) or ""),
             UrlPatterns.from_settings(found),
         )
+
+    def faults(self) -> list[str]:
+        """Return a line for each pattern that can match no address."""
+        return [
+            f"the pattern {each.text!r} can match no address: {fault}"
+            for group in self.patterns_by_kind
+            for each in group
+            if (fault := each.fault)
+        ]
+
+    def signature(self) -> bytes:
+        """Return the same bytes for the same limits."""
+        patterns = (sorted(each.text for each in group) for group in self.patterns_by_kind)
+        return json.dumps([repr(self.host), repr(self.domain), *patterns]).encode()
+
+    @property
+    def patterns_by_kind(self) -> tuple[tuple[UrlPattern, ...], tuple[UrlPattern, ...]]:
+        """The patterns to include and those to exclude."""
+        return self.patterns.include, self.patterns.exclude
+
+
+async def limits_now(frontier: Frontier, settings: BaseSettings) -> Limits:
+    """Return the limits of a run: its settings, and what a command has set for the crawl."""
+    return Limits.from_settings(settings, await load_limits(frontier))
+
+
+async def take_back(frontier: Frontier, limits: Limits) -> int:
+    """Put links that other limits have set aside back into their groups; return how many.
+
+    Those that these limits forbid too are set aside again, without a request.
+    """
+    before = await frontier.blobs.get(_SET_ASIDE)
+    if not before or before == limits.signature():
+        return 0
+    await frontier.blobs.put(_SET_ASIDE, b"")
+    return await frontier.requeue(QUEUES)
 
 
 async def load_limits(frontier: Frontier) -> dict[str, Any]:
@@ -160,10 +204,18 @@ class CrawlLimits:
         self._settings = settings
         self._take(Limits.from_settings(settings))
         self._set: dict[str, Any] = {}
+        #: limits that are noted as those that set links aside
+        self._noted = b""
         #: sums of all workers, as last read
         self._sums: dict[str, Spent] = {}
         #: what this worker has spent since
         self._own: defaultdict[str, Spent] = defaultdict(Spent)
+
+    async def note_set_aside(self) -> None:
+        """Note that a link is set aside because of the limits that hold now."""
+        if self._noted != (signature := self.now.signature()):
+            await self._frontier.blobs.put(_SET_ASIDE, signature)
+            self._noted = signature
 
     async def refresh(self) -> bool:
         """Read the limits and sums of the crawl; return whether limits have changed."""
@@ -182,6 +234,7 @@ class CrawlLimits:
     def _take(self, limits: Limits) -> None:
         """Apply these limits from now on."""
         self.now = limits
+        self._noted = b""
         self._any_budget = bool(limits.host or limits.domain)
 
     def over_budget(self, url: str, depth: int) -> str:
@@ -218,7 +271,13 @@ class CrawlLimits:
                 own.documents += is_rdf
 
     def _own_of(self, url: str) -> list[Spent]:
-        """Return what this worker spent on the host and on the domain of a URL."""
+        """Return what this worker spent on the host and on the domain of a URL.
+
+        Without a budget, only what was spent on most is remembered, for a budget that may come.
+        """
+        if not self._any_budget and len(self._own) > _MOST_PLACES:
+            most = nlargest(_MOST_PLACES // 2, self._own.items(), key=lambda own: own[1].requests)
+            self._own = defaultdict(Spent, most)
         return [self._own[place] for place in _places(start_of(url))]
 
     async def _add_up(self) -> None:
@@ -264,6 +323,9 @@ class Sharing(Protocol):
     tally: Tally
     intake: Any
 
+    def wake(self) -> None:
+        """Look for links at once."""
+
 
 async def keep_limits(
     session: Sharing, settings: BaseSettings, changed: Callable[[UrlPatterns], None]
@@ -276,6 +338,8 @@ async def keep_limits(
     while not session.finished.is_set():
         await limits.refresh()
         changed(limits.now.patterns)
+        if await take_back(session.frontier, limits.now):
+            session.wake()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(settings.getfloat("SEMCRAWL_LIMITS_INTERVAL")):
                 await session.finished.wait()

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 
 from semcrawl.crawl.channels import SpiderChannels
 from semcrawl.crawl.hosthealth import HostHealth
 from semcrawl.crawl.intake import Intake
 from semcrawl.crawl.learning import original_url
 from semcrawl.crawl.leasebook import LeaseBook
-from semcrawl.crawl.listgroups import is_judged
 from semcrawl.crawl.options import SessionOptions
-from semcrawl.crawl.slots import QueueYields, Slots
-from semcrawl.frontier.contract import Frontier, Lease, SkippedHosts
+from semcrawl.crawl.slots import QueueTurns, Slots
+from semcrawl.frontier.contract import NONE_SKIPPED, Frontier, Lease, SkippedHosts
 from semcrawl.relevance import Relevance
 from semcrawl.relevance.contract import Restrained
+from semcrawl.sources.listing import is_judged
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +25,12 @@ logger = logging.getLogger(__name__)
 _ATTEMPTS = 4
 #: seconds after which the dispatcher no longer waits for a link's outcome
 _OVERDUE = 2.0
+#: the same for a host that gave nothing yet, where it holds back the requests of others
+_OVERDUE_UNTRIED = 1.0
+#: seconds after which a response that is still being read holds back no other link at the start
+_LONG = 1.0
+#: most requests in flight beyond the concurrency, as a multiple of it
+_BEYOND = 32
 #: seconds between reads of events while this worker waits only for other workers' outcomes
 _NEWS_INTERVAL = 0.05
 #: most seconds for which a busy crawl reads arrived data before it calls the frontier
@@ -52,15 +58,19 @@ class Dispatcher:
         channels: SpiderChannels,
         remaining: Callable[[], int],
     ) -> None:
-        self.yields = QueueYields()
+        self.turns = QueueTurns(options.queue_shares)
         #: the strategy wants fewer requests in flight than the concurrency allows
         self.restrained = True
         #: the last take skipped some hosts
         self.skipped_some = False
+        #: the last take of a pause looked for a probe among the hosts that gave no reason for it
+        self._probes_others = False
         #: queues whose last take found nothing, each with whether links were known to wait there
         self._starved: dict[str, bool] = {}
         #: the frontier's answer to ``next_ready``; ``None`` if it was not asked in this turn
         self._next_ready: tuple[float | None] | None = None
+        #: requests that may be in flight beyond the concurrency, as others are overdue
+        self.beyond = 0
         #: links that may be in flight, as of the last call of :meth:`room`
         self.limit = options.concurrency
         self._frontier = frontier
@@ -82,15 +92,19 @@ class Dispatcher:
         if left <= 0:
             return 0
         flying = self._leases.in_flight_count
-        room = min(left, self._concurrency() - flying, self._options.leases - len(self._leases))
+        self.beyond = self._beyond(self._late_untried())
+        held = len(self._leases) - self.beyond
+        room = min(left, self._concurrency() - flying, self._options.leases - held)
         if isinstance(self._strategy, Restrained):
             slow = self._leases.overdue_count(_OVERDUE)
             # synchronised workers also count the links in flight at other workers
             waited_for = max(flying - slow, self._learning.awaited(_OVERDUE))
-            # each overdue link lets one more be tried: a few silent hosts in front would hold all
-            allowed = self._strategy.room(max(0, waited_for - slow))
+            # each overdue link lets others be tried: a few silent hosts in front would hold all
+            fresh, free = max(0, waited_for - slow), 2 * len(self._unlearned())
+            allowed = self._strategy.room(max(0, fresh - free)) + max(0, free - fresh)
             self.restrained = allowed < self._options.concurrency
-            self.limit = min(self._options.concurrency, slow + waited_for + max(0, allowed))
+            most = self._options.concurrency + self.beyond
+            self.limit = min(most, slow + waited_for + max(0, allowed))
             room = min(room, allowed)
         return room
 
@@ -148,16 +162,18 @@ class Dispatcher:
     async def _take(self, room: int, over: Sequence[Lease]) -> int:
         """Take links without reading other workers' events first; return how many."""
         left = room
-        for queue in self.yields.order(self._channels):
-            while left > 0 and await self._may_give(queue, over):
-                skip, portion = self._portion(left)
+        for queue, share in self.turns.turns(self._channels, room):
+            most = share
+            while min(most, left) > 0 and await self._may_give(queue, over):
+                skip, portion = self._portion(min(most, left))
                 taken = await self._frontier.take(portion, [queue], over=over, skip=skip)
                 over = ()
                 self._note_found(queue, len(taken))
                 leases = await self._prepare(taken)
                 left -= len(leases)
+                most -= len(leases)
                 for lease in leases:
-                    if is_judged(lease.entry):
+                    if is_judged(lease.entry.group):
                         self._strategy.taken([original_url(lease.entry)])
                     self._hand_out(lease)
                 if len(taken) < portion:
@@ -167,9 +183,15 @@ class Dispatcher:
 
     def _portion(self, room: int) -> tuple[SkippedHosts, int]:
         """Return the hosts that the next take skips, and how many links it may take."""
+        if suspects := self._health.suspects():
+            # where nothing else is left, one of them is the probe
+            self._probes_others = not self._probes_others
+            self.skipped_some = True
+            return SkippedHosts(True, sorted(suspects)) if self._probes_others else NONE_SKIPPED, 1
         # without a host that gave something, there is none to keep slots for
         some_are_dead = self._health.some_are_dead and self._health.gave_something()
-        skip, most = self._slots.skipped(self._leases.in_flight, some_are_dead=some_are_dead)
+        late = self._late_untried() if self.beyond else ()
+        skip, most = self._slots.skipped(self._leases.in_flight, late, some_are_dead=some_are_dead)
         self.skipped_some = bool(skip)
         return skip, max(1, min(room, most))
 
@@ -179,9 +201,10 @@ class Dispatcher:
         for attempt in range(_ATTEMPTS):
             strict = attempt < _ATTEMPTS - 1 and self.restrained
             outdated = False
-            for queue in self.yields.order(self._channels):
-                while room > 0 and not outdated and await self._may_give(queue, over):
-                    skip, portion = self._portion(room)
+            for queue, share in self.turns.turns(self._channels, room):
+                most = share
+                while min(most, room) > 0 and not outdated and await self._may_give(queue, over):
+                    skip, portion = self._portion(min(most, room))
                     leases = await self._frontier.take_synchronised(
                         portion, [queue], strict=strict, over=over, skip=skip
                     )
@@ -195,6 +218,7 @@ class Dispatcher:
                     full = len(leases) >= portion
                     leases = await self._prepare(leases)
                     room -= len(leases)
+                    most -= len(leases)
                     taken += len(leases)
                     for lease in leases:
                         self._hand_out(lease)
@@ -219,6 +243,7 @@ class Dispatcher:
 
     def _hand_out(self, lease: Lease) -> None:
         self._leases.hand_out(lease)
+        self.turns.give(lease.entry.queue)
         if not self._channels.deliver(lease):
             # its spider has just left: the link returns when the lease or the session ends
             self._leases.drop(lease)
@@ -245,12 +270,38 @@ class Dispatcher:
     def _concurrency(self) -> int:
         """Return how many requests may be in flight: few while little is learned."""
         options = self._options
+        most = self._most + self.beyond
         if not options.slow_start:
-            return self._most
+            return most
         learned = self._learning.outcomes // options.slow_start
-        # overdue links teach nothing for now: they do not use up the allowance, and each lets one
-        # more be tried
-        return min(self._most, 1 + learned + 2 * self._leases.overdue_count(_OVERDUE))
+        # overdue links, and those that take long to read, teach nothing for now: they do not use up
+        # the allowance, and each lets one more be tried
+        return min(most, 1 + learned + 2 * len(self._unlearned()))
+
+    def _late_untried(self) -> set[str]:
+        """Return the leases (by id) for which hosts that gave nothing yet let us wait."""
+        tried = self._health.gave_something
+        late = self._leases.overdue(_OVERDUE_UNTRIED)
+        return self._ids(lease for lease in late if not tried(lease.entry.host))
+
+    def _unlearned(self) -> set[str]:
+        """Return the leases (by id) that teach nothing for now: overdue, or read for long."""
+        return self._late_untried() | self._ids(self._leases.overdue(_OVERDUE, reading=_LONG))
+
+    def _beyond(self, untried: Set[str]) -> int:
+        """Return how many requests may be in flight beyond the concurrency.
+
+        Those that a host does not answer for long do not count, or a few hosts would hold all
+        slots. Each lets two others go, so that a thousand such hosts are soon told from the rest.
+        """
+        if self._most < self._options.concurrency:  # files are scarce
+            return 0
+        late = untried | self._ids(self._leases.overdue(_OVERDUE))
+        return min(2 * len(late), _BEYOND * self._options.concurrency)
+
+    @staticmethod
+    def _ids(leases: Iterable[Lease]) -> set[str]:
+        return {lease.id for lease in leases}
 
 
 class EventReader:

@@ -28,6 +28,10 @@ class HostDown(IgnoreRequest):
     """The host is down and rests; nothing is sent."""
 
 
+class Excluded(IgnoreRequest):
+    """The patterns of the crawl exclude the link now; nothing is sent."""
+
+
 class OverBudget(IgnoreRequest):
     """A budget of the link's host or domain is spent; nothing is sent."""
 
@@ -43,6 +47,13 @@ class PutBack(IgnoreRequest):
         """Give the reason, and the seconds for which the link waits."""
         super().__init__(message)
         self.delay = delay
+
+
+class CrawlEnds(PutBack):
+    """A request waited for its host's turn when the crawl was stopped."""
+
+    def __init__(self) -> None:
+        super().__init__("the crawl ends")
 
 
 class FilesUsedUp(PutBack):
@@ -98,6 +109,8 @@ def outcome_of_failure(failure: Failure) -> tuple[FetchOutcome, str]:
         return FetchOutcome.ADDRESS_REFUSED, text
     if isinstance(error, HostDown):
         return FetchOutcome.HOST_DOWN, text
+    if isinstance(error, Excluded):
+        return FetchOutcome.EXCLUDED, text
     if isinstance(error, OverBudget):
         return FetchOutcome.OVER_BUDGET, text
     if isinstance(error, IgnoreRequest) and error.__cause__ is None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from semcrawl.crawl.restpolicy import RestPolicyName
 from semcrawl.frontier.contract import Rest
+from semcrawl.machine.recent import Recent
 from semcrawl.terminal.messages import amount
 
 #: seconds within which several refusals (429) of a host count as one
@@ -19,6 +20,8 @@ _TOGETHER = 1.0
 #: hosts that worked before and must now fail, with no answer from any host in between, before our
 #: own network counts as down
 _FAILING_HOSTS = 2
+#: hosts and servers that are remembered, those asked last
+_MOST_HOSTS = 10_000
 #: a new host is unlikely to give anything once this many hosts have refused everything, and this
 #: many times as many as have given something
 _FRUITLESS, _FRUITLESS_SHARE = 16, 4
@@ -114,17 +117,20 @@ class FailureCounts:
 
     def __init__(self, options: HealthOptions) -> None:
         self._options = options
-        self._hosts: dict[str, _Host] = {}
+        self._hosts: Recent[str, _Host] = Recent(_MOST_HOSTS, _Host)
         #: servers (scheme, host, port) that ever answered
-        self._served: set[str] = set()
+        self._served: Recent[str, bool] = Recent(_MOST_HOSTS)
+        #: failures since its last answer, by server
+        self._servers: Recent[str, int] = Recent(_MOST_HOSTS, int)
         #: failures since the last answer of any host, by host, of servers that had answered before
         self._failing: dict[str, int] = {}
 
     def answered(self, host: str, server: str, status: int, now: float) -> Sign:
         """Count an answer; say whether the host refuses requests or seems to have blocked us."""
         self._failing.clear()
-        self._served.add(server)
-        found = self._hosts.setdefault(host, _Host())
+        self._served[server] = True
+        self._servers.pop(server, None)
+        found = self._hosts[host]
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             # requests in flight at the same time are refused at the same time
             if now - found.refused_at >= _TOGETHER:
@@ -141,25 +147,35 @@ class FailureCounts:
         limit = found.forbidden_limit or self._options.forbidden
         return Sign.BLOCKING if 0 < limit <= found.forbidden else Sign.NOTHING
 
-    def failed(self, host: str, server: str, *, known: bool) -> Sign:
+    @property
+    def failing(self) -> Set[str]:
+        """The hosts that answered before, and have failed since the last answer of any host."""
+        return self._failing.keys()
+
+    def failed(self, host: str, server: str, *, known: bool, began: bool = False) -> Sign:
         """Count a request without an answer; ``known``: the host gave something before.
 
-        Failures of a server that never answered say nothing about our network: a host may have
-        ``http`` but no ``https``.
+        ``began``: an answer had begun to arrive, which no dead network lets through. Failures of a
+        server that never answered say nothing about our network: a host may have ``http`` but no
+        ``https``.
         """
         limit = self._options.failures
         if not limit:
             return Sign.NOTHING
-        found = self._hosts.setdefault(host, _Host())
+        found = self._hosts[host]
         found.well.discard(server)
         found.failures += 1
-        if known and self.has_answered(server):
+        self._servers[server] += 1
+        if began:
+            self._failing.clear()
+        elif known and self.has_answered(server):
             self._failing[host] = self._failing.get(host, 0) + 1
             if len(self._failing) >= _FAILING_HOSTS and sum(self._failing.values()) >= limit:
                 return Sign.NETWORK
-        if found.failures < limit:
-            return Sign.NOTHING
-        return Sign.SERVER if found.well else Sign.SILENT
+        if found.well:
+            # others of its host answer meanwhile, and end the host's failures in a row
+            return Sign.SERVER if self._servers[server] >= limit else Sign.NOTHING
+        return Sign.SILENT if found.failures >= limit else Sign.NOTHING
 
     def has_answered(self, server: str) -> bool:
         """Whether a server ever answered this process."""
@@ -177,7 +193,7 @@ class FailureCounts:
 
     def acquit(self, host: str) -> None:
         """Note that a host did not block us; twice as many 403 make it suspect from now on."""
-        found = self._hosts.setdefault(host, _Host())
+        found = self._hosts[host]
         limit = found.forbidden_limit or self._options.forbidden
         found.forbidden, found.forbidden_limit = 0, 2 * limit
 

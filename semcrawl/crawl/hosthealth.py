@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from math import inf
 
@@ -30,7 +29,8 @@ from semcrawl.crawl.networkpause import NetworkPause
 from semcrawl.crawl.restpolicy import rest_policy
 from semcrawl.frontier.contract import Entry, Lease, Rest, WaitingLink
 from semcrawl.frontier.linkstate import LinkState
-from semcrawl.web.hosts import netloc_of, origin_of
+from semcrawl.machine.recent import Recent
+from semcrawl.web.hosts import name_of, netloc_of, origin_of, pay_level_domain
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +40,9 @@ _FEWEST_FAILURES = 2
 _FOUND_DEAD = 2
 #: seconds from which a request counts as slow
 LONG = 5.0
+#: hosts, servers and links that this process remembers of each kind, those met last; the frontier
+#: remembers which hosts gave something, and which are down
+_MOST = 10_000
 #: status that does not end a host's rest, by the reason of the rest
 _NO_RECOVERY = {Sign.BLOCKING: HTTPStatus.FORBIDDEN, Sign.REFUSING: HTTPStatus.TOO_MANY_REQUESTS}
 
@@ -59,7 +62,7 @@ class HostHealth:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._newly_down = 0
-        self._given_up: dict[str, GivenUp] = {}
+        self._given_up: Recent[str, GivenUp] = Recent(_MOST)
         self._intake = intake
         self._outages = intake.frontier.outages
         self._options = options
@@ -68,25 +71,28 @@ class HostHealth:
         self._counts = FailureCounts(options)
         self._rests = rest_policy(options.rest_policy, options.rest, intake.strategy)
         #: hosts that are down, as far as this process knows
-        self._down: dict[str, Rest] = {}
+        self._down: Recent[str, Rest] = Recent(_MOST)
         #: hosts that gave something
-        self._known: set[str] = set()
+        self._known: Recent[str, bool] = Recent(_MOST)
         #: hosts that gave nothing and were found dead or slow
         self._dead: set[str] = set()
         self._fruitless = FruitlessHosts()
         #: hosts that answer again, but whose next rest is still longer than the first
         self._recovering: set[str] = set()
         #: servers that are down while another of their host answers
-        self._servers: dict[str, Outage] = {}
+        self._servers: Recent[str, Outage] = Recent(_MOST)
+        #: servers whose name does not exist though another of their host answers, and until when
+        #: that holds
+        self._absent: Recent[str, float] = Recent(_MOST)
         self._pause = NetworkPause(self._outages, options, self._down, fail, clock)
         #: by host, the links that failed since its last answer
-        self._tried: defaultdict[str, list[str]] = defaultdict(list)
+        self._tried: Recent[str, list[str]] = Recent(_MOST, list)
         #: by host, the links answered with 403 since its last other answer
-        self._forbidden: defaultdict[str, list[Entry]] = defaultdict(list)
+        self._forbidden: Recent[str, list[Entry]] = Recent(_MOST, list)
         #: links that got one more try, as their host may be at fault
-        self._retried_once_more: set[str] = set()
+        self._retried_once_more: Recent[str, bool] = Recent(_MOST)
         #: number of tries that do not count, by link
-        self._uncounted: Counter[str] = Counter()
+        self._uncounted: Recent[str, int] = Recent(_MOST, int)
 
     # -- failures and answers
     async def answered(self, url: str, status: int, lease: Lease | None) -> list[WaitingLink]:
@@ -95,6 +101,7 @@ class HostHealth:
         if self._pause.is_on and await self._pause.end():
             self._intake.wake()
         self._servers.pop(server, None)
+        self._absent.pop(server, None)
         sign = self._counts.answered(host, server, status, self._clock())
         if sign is Sign.REFUSING:
             return await self._let_rest(url, sign, "")
@@ -108,7 +115,7 @@ class HostHealth:
         if host in self._tried:
             del self._tried[host]
         refused = status >= HTTPStatus.BAD_REQUEST and lease is not None
-        if refused and self._fruitless.refused(host, self._known):
+        if refused and self._fruitless.refused(host, self._known.keys()):
             for _ in range(_FOUND_DEAD):
                 await self._outages.note_dead()
         if status == HTTPStatus.FORBIDDEN:
@@ -120,20 +127,32 @@ class HostHealth:
         return []
 
     async def failed(
-        self, url: str, queue: str, *, ours: bool, missing: bool, took: float = 0.0
+        self,
+        url: str,
+        queue: str,
+        *,
+        ours: bool,
+        missing: bool,
+        took: float = 0.0,
+        began: bool = False,
     ) -> list[WaitingLink]:
         """Note a request without an answer; return the links that are set aside because of it.
 
         ``ours``: the proxy is down; ``missing``: the host name does not exist; ``took``: seconds
-        that a slow host held a slot.
+        that a slow host held a slot; ``began``: the head of the response had arrived, so the
+        network is up, however slow the host is.
         """
+        if began and self._pause.is_on and await self._pause.end():
+            self._intake.wake()
         if not self._options.failures:
             return []
         host, server = self._intake.host_key(url), origin_of(url)
         known = await self._is_known(host)
         if missing and self._counts.is_served_by_another(host, server):
-            return []  # a proxy may know the name for ``http`` only, say
-        sign = self._counts.failed(host, server, known=known)
+            # a proxy may know the name for ``http`` only, say: one look-up shows it for all links
+            self._absent[server] = self._clock() + self._options.patience
+            return []
+        sign = self._counts.failed(host, server, known=known, began=began)
         if not known:
             await self.note_dead(host)
         if sign is Sign.NETWORK or (ours and (known or self._known)) or self._pause.is_on:
@@ -148,7 +167,12 @@ class HostHealth:
         now = self._clock()
         if (away := self._servers.get(server)) is not None:
             away.probe_failed(self._options.rest, now)
-        elif sign is Sign.SERVER:
+        elif sign is Sign.SERVER or (
+            # others of its host wait for a slow one, as they share their host's turns
+            took >= LONG
+            and not self._counts.has_answered(server)
+            and self._counts.is_served_by_another(host, server)
+        ):
             self._servers[server] = Outage(now, now + self._options.rest, self._options.rest)
         return []
 
@@ -165,7 +189,9 @@ class HostHealth:
 
     def wait(self, url: str) -> float:
         """Return for how many seconds a link waits for its server; infinite when it is given up."""
-        server = origin_of(url) if self._servers else ""
+        server = origin_of(url) if self._servers or self._absent else ""
+        if self._absent.get(server, 0.0) > self._clock():
+            return inf
         away = self._servers.get(server)
         if away is None:
             return 0.0
@@ -223,7 +249,7 @@ class HostHealth:
             return False
         if lease.entry.url in self._retried_once_more or not await self._is_known(host):
             return False
-        self._retried_once_more.add(lease.entry.url)
+        self._retried_once_more[lease.entry.url] = True
         await self._let_rest(lease.entry.url, Sign.SILENT, lease.entry.queue)
         return self.fate(lease) is Fate.UNCOUNTED
 
@@ -251,6 +277,16 @@ class HostHealth:
         """Whether a host, or any at all, has given anything, as far as this process knows."""
         return host in self._known if host else bool(self._known)
 
+    def suspects(self) -> set[str]:
+        """Return the domains that gave reason for the pause; empty if the crawl is not paused.
+
+        Others are probed first: a few hosts can be silent for reasons of their own.
+        """
+        if not self._pause.is_on:
+            return set()
+        hosts = {*self._counts.failing, *self._pause.asked}
+        return {pay_level_domain(name_of(host)) for host in hosts}
+
     def room(self, flying: int) -> int | None:
         """Return how many links may be taken while the crawl is paused; ``None`` if it is not."""
         return self._pause.room(flying)
@@ -271,7 +307,7 @@ class HostHealth:
 
     async def _is_known(self, host: str) -> bool:
         if host not in self._known and await self._outages.good(host):
-            self._known.add(host)
+            self._known[host] = True
         return host in self._known
 
     async def _let_rest(
@@ -317,7 +353,7 @@ class HostHealth:
 
     async def _acquit_links(self, host: str, rest: Rest) -> None:
         """Cancel the tries of links that failed before the host was known to be down."""
-        self._uncounted.update(self._tried.pop(host, ()))
+        self._discount(self._tried.pop(host, ()))
         refused = self._forbidden.pop(host, ())
         if rest.why == Sign.BLOCKING and refused:
             await self._intake.frontier.add_again(refused)
@@ -329,7 +365,7 @@ class HostHealth:
         was_down = self._down.pop(host, None)
         left, down_for = await self._outages.recover(host, step=step, good=good)
         if good:
-            self._known.add(host)
+            self._known[host] = True
         if left > 0:
             self._recovering.add(host)
         else:
@@ -344,6 +380,11 @@ class HostHealth:
         """Pause the crawl, or pause it longer, as no host answers."""
         if not self._pause.is_on:
             for links in self._tried.values():
-                self._uncounted.update(links)
+                self._discount(links)
             self._tried.clear()
         await self._pause.no_answer(host)
+
+    def _discount(self, links: Iterable[str]) -> None:
+        """Note a try of each link that does not count."""
+        for url in links:
+            self._uncounted[url] += 1

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from semcrawl.crawl.batchedadds import BatchedAdds
 from semcrawl.crawl.crawllimits import CrawlLimits
 from semcrawl.crawl.learning import SharedLearning
-from semcrawl.crawl.listgroups import LAST, LISTS, SEEDS
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.withholding import FamilyBook, LeftOutBook, MirrorBook
-from semcrawl.frontier.contract import FRONT, Entry, Frontier, Lease, Reason
+from semcrawl.frontier.contract import FRONT, Entry, Frontier, Lease
 from semcrawl.frontier.linkstate import LinkState
-from semcrawl.links import Link, Page
+from semcrawl.links import Link, Page, Reason
 from semcrawl.relevance import Label, Ranked, Relevance
-from semcrawl.relevance.contract import Citing, Restrained
+from semcrawl.relevance.contract import Ascending, Citing, Restrained
+from semcrawl.relevance.rules import is_non_semantic
 from semcrawl.sources.endpointsteps import QUERIES, QUERIES_VALUE
+from semcrawl.sources.listing import FIRST, LAST, LISTS, SEEDS
 from semcrawl.web.hosts import domain_key, host_of, netloc_of, pay_level_domain
 
-#: value of the seeds: above everything
-_SEEDS_VALUE = 1e9
+logger = logging.getLogger(__name__)
+
 #: seeds that are ranked and added together
 _PLANTED_AT_ONCE = 500
 #: group and value of documents that are visited again
@@ -30,6 +32,8 @@ _BATCH = 1000
 #: names of the frontier's blobs: pay-level domains and hosts of all seeds; those of the seeds that
 #: the user names, not a list
 _ROOTS, _NAMED = "roots", "named"
+#: name of the blob with the unit of politeness that the crawl keeps, and that of older crawls
+_PACE_BY, _FIRST_PACE_BY = "pace-by", "host"
 
 
 class Intake:
@@ -51,7 +55,11 @@ class Intake:
         self.frontier = frontier
         self.strategy = strategy
         self.options = options
+        #: the crawl's unit of politeness, ``host`` or ``domain``
+        self.pace_by = options.pace_by
         self._citing = strategy if isinstance(strategy, Citing) else None
+        #: whether the strategy judges the folders that pages are in
+        self.ascends = isinstance(strategy, Ascending) and strategy.ascends
         # a strategy that waits for outcomes has to know of the links in flight at all workers
         synchronised = options.shared and isinstance(strategy, Restrained)
         self.learning = SharedLearning(
@@ -80,10 +88,22 @@ class Intake:
     async def open(self) -> None:
         """Load the saved roots and the saved state."""
         await self.load_seeds()
-        await self.frontier.set_values({SEEDS: _SEEDS_VALUE, LISTS: LAST})
+        await self._keep_pace_by()
+        await self.frontier.set_values({SEEDS: FIRST, LISTS: LAST})
         await self.families.open()
         await self.mirrors.open()
         await self.learning.load()
+
+    async def _keep_pace_by(self) -> None:
+        """Use the unit of politeness that the crawl began with: its links wait under such keys."""
+        blobs = self.frontier.blobs
+        kept = (await blobs.get(_PACE_BY) or b"").decode(errors="replace")
+        if not kept:
+            kept = _FIRST_PACE_BY if self.roots else self.options.pace_by
+            await blobs.put(_PACE_BY, kept.encode())
+        if kept != self.options.pace_by:
+            logger.warning("this crawl began with SEMCRAWL_PACE_BY=%s, and keeps it", kept)
+        self.pace_by = kept
 
     async def flush(self) -> None:
         """Report links left out, outcomes of families and bodies of mirrors to the frontier.
@@ -108,25 +128,26 @@ class Intake:
         ``more``: places in a long list, by URL (:attr:`LinkState.more`).
         """
         dropped, knows = self._dropped, self.seen_check()
-        if self._citing is not None:
-            self._citing.cited(page, links)
         links = [
             link for link in links if not knows(link.url) and _evidence(page, link) not in dropped
         ]
+        if 0 < self.frontier.options.dynamic_depth <= barren:
+            self.leave_out(links, Reason.DYNAMIC_DEPTH)
+            return ()
         if not links:
             return ()
         ranked = self.strategy.rank(page, links)
         if len(dropped) > self.options.known_urls:
             dropped.clear()
-        dropped.update(_evidence(page, r.link) for r in ranked if r.group is None)
         chosen = []
         for r in ranked:
             if r.group is None:
-                continue
-            if allowed(r):
+                dropped.add(_evidence(page, r.link))
+                self.leave_out([r.link], Reason.PRUNED)
+            elif allowed(r):
                 chosen.append(r)
             else:
-                self.left_out.add(r.link.url, Reason.OUT_OF_SCOPE)
+                self.leave_out([r.link], Reason.OUT_OF_SCOPE)
         await self.learning.apply_values()
         family: Mapping[str, str] = {}
         if page.rdf:
@@ -153,6 +174,21 @@ class Intake:
         self._remember(entries, new)
         self.learning.found(entries, new)
         return tuple(r for r, is_new in zip(chosen, new, strict=True) if is_new)
+
+    @property
+    def counts_votes(self) -> bool:
+        """Whether the strategy wants all links of a page, as votes (:meth:`cite`)."""
+        return self._citing is not None
+
+    def cite(self, page: Page, links: Sequence[Link]) -> None:
+        """Give the strategy all links of a page, including those to known pages, as votes."""
+        if self._citing is not None:
+            self._citing.cited(page, links)
+
+    def leave_out(self, links: Iterable[Link], reason: Reason) -> None:
+        """Count links that are not added; images and the like have a reason of their own."""
+        for link in links:
+            self.left_out.add(link.url, Reason.OTHER_TYPE if is_non_semantic(link) else reason)
 
     def has_seen(self, url: str) -> bool:
         """Whether this process knows that a URL is in the seen set."""
@@ -254,7 +290,7 @@ class Intake:
     async def put_first(self, url: str, state: LinkState, queue: str) -> None:
         """Put an address before all others; a known one is visited again."""
         entry = replace(self._seed(url, state, queue), group=SEEDS, key=FRONT)
-        await self.frontier.set_values({SEEDS: _SEEDS_VALUE})
+        await self.frontier.set_values({SEEDS: FIRST})
         if not (await self.frontier.add([entry]))[0]:
             again = replace(LinkState.unpack(entry), revisit=True, found_by=state.way)
             if not (await self.frontier.add_again([replace(entry, payload=again.pack())]))[0]:
@@ -317,7 +353,7 @@ class Intake:
 
     def host_key(self, url: str) -> str:
         """Return the key that politeness groups URLs by: the host, or the pay-level domain."""
-        return domain_key(url) if self.options.pace_by == "domain" else netloc_of(url)
+        return domain_key(url) if self.pace_by == "domain" else netloc_of(url)
 
     def _remember(self, entries: Sequence[Entry], new: Sequence[bool]) -> None:
         """Note which URLs are certainly in the seen set, to spare calls to the frontier.

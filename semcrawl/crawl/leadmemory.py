@@ -107,6 +107,27 @@ class LeadMemory:
             await self._store(names, shape, host)
         self._note_giving(netloc_of(url))
 
+    # -- further requests of addresses that answered with nothing
+    async def may_ask_again(self, url: str, tries: int) -> bool:
+        """Whether an address may be asked again with another ``Accept`` header; count it if so.
+
+        ``tries``: requests of addresses of a shape that may be in vain before one is answered.
+        """
+        names = _names(address_of(url), "again")
+        async with self._alone(netloc_of(url)):
+            shape, host = [await self._counts(name) for name in names]
+            if not may_ask(shape, host, tries):
+                return False
+            await self._store(names, shape.tried(), host.tried())
+        return True
+
+    async def note_answered(self, url: str) -> None:
+        """Note that such a request got a document."""
+        names = _names(address_of(url), "again")
+        async with self._alone(netloc_of(url)):
+            shape, host = [(await self._counts(name)).found() for name in names]
+            await self._store(names, shape, host)
+
     def _note_giving(self, host: str) -> None:
         if len(self._unknown) > _MOST_KNOWN:
             self._unknown.clear()
@@ -179,9 +200,9 @@ class LeadMemory:
             await self._blobs.put(name, msgpack.packb(astuple(counts)))
 
 
-def _names(url: str) -> tuple[str, str]:
+def _names(url: str, what: str = "form") -> tuple[str, str]:
     """Name the blobs of a page's shape and of its host."""
-    return f"form:{_hash(shape_of(url), 8).hex()}", f"forms:{netloc_of(url)}"
+    return f"{what}:{_hash(shape_of(url), 8).hex()}", f"{what}s:{netloc_of(url)}"
 
 
 def _hash(text: str, size: int) -> bytes:

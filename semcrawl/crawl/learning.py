@@ -11,7 +11,6 @@ from functools import partial
 from itertools import groupby, islice, takewhile
 from operator import itemgetter
 
-from semcrawl.crawl.listgroups import is_judged
 from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier.contract import FRONT, QUEUES, CrawlEvent, Entry, Frontier
 from semcrawl.frontier.linkstate import LinkState
@@ -19,13 +18,14 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Relevance
 from semcrawl.relevance.contract import Rekeying, Selective, Synchronised
 from semcrawl.relevance.wire import decode_event, encode_event
+from semcrawl.sources.listing import is_judged
 
 logger = logging.getLogger(__name__)
 
 #: prefix of the names under which strategies save their state
 STRATEGY_STATE = "strategy:"
 #: links whose queue and group are remembered (some 100 bytes each)
-_PLACES = 1_000_000
+_PLACES = 50_000
 
 
 class SharedLearning:
@@ -188,7 +188,7 @@ class SharedLearning:
 
     def note_taken(self, entries: Sequence[Entry]) -> None:
         """Note that this worker or another has taken these links (``synchronised``)."""
-        taken = [original_url(entry) for entry in entries if is_judged(entry)]
+        taken = [original_url(entry) for entry in entries if is_judged(entry.group)]
         now = time.monotonic()
         for url in taken:
             self._in_flight.pop(url, None)

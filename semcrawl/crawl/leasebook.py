@@ -12,6 +12,8 @@ from semcrawl.frontier.contract import Frontier, Lease
 #: attempts that one call acknowledges, as it costs little more than a call for a single one;
 #: seconds after which a call acknowledges fewer
 _TOGETHER, _LATEST = 32, 0.3
+#: seconds in flight after which no other link waits for the reading of a response
+_READING = 10.0
 #: ended attempts that may wait, in all shards, as a multiple of those that one call acknowledges
 _WAITING = 2
 
@@ -57,13 +59,21 @@ class LeaseBook:
         return lease.id in self._in_flight
 
     def overdue_count(self, seconds: float) -> int:
-        """How many links have been in flight for longer than ``seconds``."""
+        """How many links are overdue."""
         return len(self.overdue(seconds))
 
-    def overdue(self, seconds: float) -> list[Lease]:
-        """Return the links that have been in flight for longer than ``seconds``."""
-        before = time.monotonic() - seconds
-        return [each.lease for each in self._in_flight.values() if each.handed_out_at < before]
+    def overdue(self, seconds: float, reading: float = _READING) -> list[Lease]:
+        """Return the links whose hosts let us wait for longer than ``seconds``.
+
+        That this program takes longer to read a response, up to ``reading`` seconds, is no fault of
+        its host.
+        """
+        now = time.monotonic()
+        return [
+            each.lease
+            for each in self._in_flight.values()
+            if now - each.handed_out_at > (reading if each.downloaded else seconds)
+        ]
 
     @property
     def unsent(self) -> int:
@@ -91,6 +101,8 @@ class LeaseBook:
 
     def note_downloaded(self, lease: Lease) -> None:
         """Note that a link's download is over."""
+        if (attempt := self._in_flight.get(lease.id)) is not None:
+            attempt.downloaded = True
         self._released.append(lease)
 
     def pop_released(self) -> list[Lease]:

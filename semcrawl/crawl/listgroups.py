@@ -1,4 +1,4 @@
-"""Groups of the frontier that no strategy judges: seeds, sitemaps, well-known places, lists."""
+"""Puts links into groups of the frontier that no strategy judges."""
 
 from __future__ import annotations
 
@@ -7,19 +7,7 @@ from dataclasses import replace
 
 from semcrawl.frontier.contract import FRONT, Entry, Frontier, Lease
 from semcrawl.frontier.linkstate import LinkState
-
-#: group of the seeds
-SEEDS = "seeds"
-#: groups of a host's sitemaps and well-known places, to which the host is appended; the group of
-#: links that stand for the remaining links of a list
-SITEMAPS, PLACES, LISTS = "sitemaps ", "places ", "lists"
-#: values of groups: after the seeds, before all pages; when nothing else of the host waits
-SOON, LAST = 5e8, -1e12
-
-
-def is_judged(entry: Entry) -> bool:
-    """Whether the strategy chose the link's group."""
-    return entry.group != LISTS and not entry.group.startswith((SITEMAPS, PLACES))
+from semcrawl.sources.listing import LAST, LISTS, SEEDS, SITEMAPS
 
 
 async def put_last(

@@ -58,9 +58,9 @@ def lost_results(crawlers: Iterable[Crawler]) -> int:
 
 
 def lost_feeds(crawlers: Iterable[Crawler]) -> bool:
-    """Whether a feed export failed; the log says why."""
+    """Whether a feed export failed, or an item could not be put into a feed; the log says why."""
     return any(
-        name.startswith("feedexport/failed_count/")
+        name.startswith(("feedexport/failed_count/", "semcrawl/feeds/failed"))
         for each in stats_of(crawlers)
         for name in each.get_stats()
     )

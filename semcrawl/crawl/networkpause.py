@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from math import inf
 
 from semcrawl.crawl.healthsigns import HealthOptions, Outage, Sign
@@ -16,6 +16,8 @@ logger = logging.getLogger(__name__)
 _OTHERS = 3
 #: seconds longer than any rest, to end a rest at once
 _ALL = 1e9
+#: more requests than are ever under way
+_MANY = 1 << 30
 
 
 class NetworkPause:
@@ -28,7 +30,7 @@ class NetworkPause:
         self,
         outages: Outages,
         options: HealthOptions,
-        down: dict[str, Rest],
+        down: MutableMapping[str, Rest],
         fail: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -39,7 +41,9 @@ class NetworkPause:
         self._clock = clock
         self._outage: Outage | None = None
         #: hosts that did not answer during the pause
-        self._asked: set[str] = set()
+        self.asked: set[str] = set()
+        #: requests under way since before the pause, which no probe waits for: they may take long
+        self._before = 0
 
     @property
     def is_on(self) -> bool:
@@ -50,13 +54,15 @@ class NetworkPause:
         """Return how many links may be taken now; ``None`` if the crawl is not paused."""
         if self._outage is None:
             return None
-        return int(flying == 0 and self._clock() >= self._outage.until)
+        self._before = min(self._before, flying)
+        return int(flying == self._before and self._clock() >= self._outage.until)
 
     async def no_answer(self, host: str) -> None:
         """Begin or lengthen the pause, as a host did not answer."""
         step, now = self._options.rest, self._clock()
         if self._outage is None:
             self._outage = Outage(now, now + step, step)
+            self._before = _MANY
             logger.warning("no host answers any more: the crawl pauses until the network is back")
         elif self._outage.probe_failed(step, now):
             seconds = now - self._outage.since
@@ -66,8 +72,8 @@ class NetworkPause:
                     "Nothing is lost, and the next run goes on from here"
                 )
         # it rests while other hosts are probed, as these may answer
-        self._asked.add(host)
-        rest = self._outage.rest * (1 + min(len(self._asked), _OTHERS))
+        self.asked.add(host)
+        rest = self._outage.rest * (1 + min(len(self.asked), _OTHERS))
         await self._outages.recover(host, step=_ALL)
         self._down[host] = await self._outages.falter(
             host, Sign.SILENT, step=rest, patience=inf, untried_patience=inf
@@ -79,9 +85,9 @@ class NetworkPause:
             return False
         seconds = self._clock() - self._outage.since
         self._outage = None
-        for host in self._asked:
+        for host in self.asked:
             self._down.pop(host, None)
             await self._outages.recover(host, step=_ALL)
-        self._asked.clear()
+        self.asked.clear()
         logger.warning("the network is back after %d s: the crawl goes on", seconds)
         return True

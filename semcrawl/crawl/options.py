@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from semcrawl.crawl.healthsigns import HealthOptions
@@ -17,12 +18,14 @@ class SessionOptions:
     #: share of them for one pay-level domain when there are several, and for hosts that have given
     #: nothing when some were found dead
     share_of_slots: float = 0.5
+    #: weights of the queues, whose shares of the requests they are; empty: the best yield first
+    queue_shares: Mapping[str, float] = field(default_factory=dict)
     #: at the start, outcomes to learn before each further request in flight; 0 = no slow start
     slow_start: int = 0
     #: most leases of the process, including those whose results are being written
     leases: int = 256
     #: URLs in the seen set that this process remembers (some 60 bytes each)
-    known_urls: int = 500_000
+    known_urls: int = 100_000
     #: links left out that the frontier counts, each once; 0 = none
     max_left_out: int = 1_000_000
     #: requests that this run may send; ``None`` = no limit
@@ -30,9 +33,9 @@ class SessionOptions:
     #: requests in a row without a target after which the crawl may end; 0 = never
     patience: int = 0
     #: key of politeness: ``host``, or ``domain`` (pay-level domain)
-    pace_by: str = "host"
+    pace_by: str = "domain"
     #: bytes of memory for parsed robots.txt files, about
-    robots_memory: int = 128 * 1024 * 1024
+    robots_memory: int = 32 * 1024 * 1024
     #: seconds between looks at the seed lists, and at the seeds of other workers
     seed_interval: float = 0.5
     #: seconds between reads of other workers' events

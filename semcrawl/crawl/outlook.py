@@ -80,18 +80,24 @@ class Outlook:
         self.expected_left: float | None = None
         #: links that waited at the end; ``None`` if they were not counted
         self.waiting_left: int | None = None
+        #: entries of lists that have not become links yet, by list
+        self.listed: dict[str, int] = {}
         #: links dropped because the frontier was full
         self.dropped = 0
         #: links that were not added
         self.left_out = LeftOutLinks()
         #: families whose links are withheld, as the requested ones led nowhere
         self.withheld: list[Withheld] = []
+        #: fetches of this run, and the targets among them
+        self.fetches = self.targets = 0
         self._requests = patience
         self._patience = Patience(patience) if patience else None
         self._strategy = strategy
 
     def note(self, *, target: bool) -> bool:
         """Note a fetch; return whether the crawl gives up now."""
+        self.fetches += 1
+        self.targets += target
         if self._patience is None or self.gave_up:
             return False
         self._patience.note(target=target)
@@ -111,4 +117,12 @@ class Outlook:
         self.left_out = await frontier.left_out.summary()
         self.withheld = await frontier.withheld.families()
         if isinstance(self._strategy, Estimating):
-            self.expected_left = float(self._strategy.expected_remaining())
+            # no strategy sees the entries of lists: they are as good as what was fetched
+            share = self.targets / max(1, self.fetches)
+            of_lists = share * self.listed_left
+            self.expected_left = float(self._strategy.expected_remaining()) + of_lists
+
+    @property
+    def listed_left(self) -> int:
+        """Entries of this process's lists that have not become links yet."""
+        return sum(self.listed.values())

@@ -8,6 +8,7 @@ from collections import deque
 from typing import Self, cast
 
 from scrapy import Spider, signals
+from scrapy.core.downloader import Downloader
 from scrapy.core.scheduler import BaseScheduler, Scheduler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
@@ -17,10 +18,11 @@ from twisted.internet.defer import Deferred
 
 from semcrawl.crawl.attempt import ATTEMPT
 from semcrawl.crawl.channels import SpiderChannel
+from semcrawl.crawl.session import CrawlSession
 from semcrawl.crawl.sessionsource import SessionSource, session_source
 from semcrawl.crawl.spider import SessionSpider
 from semcrawl.errors import SemcrawlError
-from semcrawl.frontier.contract import Frontier, Lease
+from semcrawl.frontier.contract import Lease
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +30,8 @@ logger = logging.getLogger(__name__)
 _UNAVAILABLE, _FAILED = "frontier_unavailable", "crawl_failed"
 #: seconds between checks whether the crawl was stopped
 _LOOK = 0.5
+#: seconds that readings may take from then on
+_GRACE = 2.0
 
 
 class FrontierScheduler(BaseScheduler):
@@ -47,6 +51,8 @@ class FrontierScheduler(BaseScheduler):
         self._ready: deque[Request] = deque()
         self._others = Scheduler.from_crawler(crawler)
         self._open = False
+        #: what the engine's limit was last raised by
+        self._beyond = 0
         self._watch: asyncio.Task[None] | None = None
 
     @classmethod
@@ -81,17 +87,24 @@ class FrontierScheduler(BaseScheduler):
             )
             await session.attach(spider.queue, channel)
             self._open = True
-            self._watch = asyncio.create_task(self._hurry_when_stopped(session.frontier))
+            self._watch = asyncio.create_task(self._hurry_when_stopped(session))
         except SemcrawlError as error:
             logger.error("%s", error)
             spider.session = None  # type: ignore[assignment]
             self._source.fail(str(error))
 
-    async def _hurry_when_stopped(self, frontier: Frontier) -> None:
-        """End calls to an unreachable frontier soon after Ctrl-C; Scrapy has no signal for it."""
+    async def _hurry_when_stopped(self, session: CrawlSession) -> None:
+        """End what may take long soon after Ctrl-C, for which Scrapy has no signal.
+
+        That is calls to an unreachable frontier, requests that wait for their host's turn, and
+        readings of large documents, which the next run reads.
+        """
         while self.crawler.crawling:  # noqa: ASYNC110 - Scrapy sets no event
             await asyncio.sleep(_LOOK)
-        frontier.hurry()
+        session.frontier.hurry()
+        session.turns.close()
+        await asyncio.sleep(_GRACE)
+        self._spider.end_readings()
 
     def spider_opened(self) -> None:
         """Close a spider that could not join; closing it earlier would leave parts half open."""
@@ -153,4 +166,12 @@ class FrontierScheduler(BaseScheduler):
         if engine is None or engine.spider is None:
             return
         if (request := self._spider.make_request(lease)) is not None:
+            self._widen(engine.downloader)
             engine.crawl(request)
+
+    def _widen(self, downloader: Downloader) -> None:
+        """Let the engine send what the session allows beyond the concurrency, robots.txt too."""
+        if downloader.total_concurrency > 0:  # 0 = no limit
+            beyond = 2 * self._source.session().beyond
+            downloader.total_concurrency += beyond - self._beyond
+            self._beyond = beyond

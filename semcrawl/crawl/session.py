@@ -29,12 +29,18 @@ from semcrawl.errors import FrontierCorrupt, FrontierError, FrontierGone, Semcra
 from semcrawl.frontier.contract import Frontier, Lease
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
+from semcrawl.machine.heap import give_back
+from semcrawl.machine.recent import Recent
 from semcrawl.metadata.tally import Tally
 from semcrawl.relevance import Outcome, Ranked, Relevance
 
 logger = logging.getLogger(__name__)
 Logger = logging.Logger | logging.LoggerAdapter[logging.Logger]
 
+#: bodies whose copies are known as such, those read last
+_MOST_DIGESTS = 100_000
+#: seconds until the next turn after one that took links and left room
+_LOOK_AGAIN = 0.05
 #: seconds for which a closing session waits for the current turn
 _LAST_TURN = 1.0
 
@@ -53,7 +59,11 @@ class CrawlSession:
         self.options = options
         self._leases = LeaseBook(options.leases)
         self.intake = Intake(
-            *(frontier, strategy, options, self.wake, self._leases.pop_released),
+            frontier=frontier,
+            strategy=strategy,
+            options=options,
+            wake=self.wake,
+            released=self._leases.pop_released,
             is_busy=lambda: 2 * self._leases.in_flight_count >= options.concurrency,
         )
         #: requests sent in this run
@@ -62,8 +72,8 @@ class CrawlSession:
         self.turns_done = 0
         #: why the crawl cannot go on; empty while it can
         self.failure = ""
-        #: digests of the bodies read
-        self.digests: set[bytes] = set()
+        #: digests of the bodies read last
+        self.digests: Recent[bytes, bool] = Recent(_MOST_DIGESTS)
         self.tally = Tally()
         self.finished = asyncio.Event()
         self._channels = SpiderChannels(options.spiders)
@@ -72,8 +82,14 @@ class CrawlSession:
         self.health = HostHealth(self.intake, options.health, self._leases.probes, self.fail)
         self._learning = self.intake.learning
         self._dispatcher = Dispatcher(
-            *(frontier, strategy, options, self.intake, self._leases, self.health),
-            *(self._channels, self._remaining),
+            frontier=frontier,
+            strategy=strategy,
+            options=options,
+            intake=self.intake,
+            leases=self._leases,
+            health=self.health,
+            channels=self._channels,
+            remaining=self._remaining,
         )
         #: fetches not reported to the frontier yet: host, and whether it gave a target
         self._yields: list[tuple[str, bool]] = []
@@ -219,6 +235,15 @@ class CrawlSession:
         self.requests += 1
         self._leases.note_sent(lease)
 
+    def count_context(self, url: str) -> None:
+        """Count the request for a JSON-LD context, which belongs to no link, for the limits.
+
+        A document that is here gets its contexts even beyond them.
+        """
+        self.requests += 1
+        if self.intake.limits is not None:
+            self.intake.limits.sent(url)
+
     async def leaves(self, lease: Lease) -> bool:
         """Note that the request leaves now; return whether it may, as its lease still holds."""
         held = False
@@ -240,7 +265,7 @@ class CrawlSession:
         ``links_in``: queue of the document's links, if it is another. The next turn publishes the
         outcome and reorders the frontier before it takes links.
         """
-        self._dispatcher.yields.note(queue, target=outcome.target)
+        self._dispatcher.turns.note(queue, target=outcome.target)
         self._learning.learn(outcome, links_in or queue)
         self.intake.families.note(outcome)
         if self.options.report_yields:
@@ -302,9 +327,11 @@ class CrawlSession:
         # pages read meanwhile may change the order
         await self._learning.publish()
         room = self._dispatcher.room()
-        if await self._dispatcher.take(room, over):
+        if taken := await self._dispatcher.take(room, over):
             self._completion.worked()
-            return self.options.seed_interval
+            # where room is left, hosts that were not ready may soon be
+            pause = self.options.seed_interval
+            return pause if taken >= room else min(pause, _LOOK_AGAIN)
         idle = not self._leases and not planted
         if idle and self._remaining() > 0 and await self.intake.mirrors.release():
             return 0.0
@@ -312,6 +339,11 @@ class CrawlSession:
             self.finished.set()
             return 0.0
         return await self._dispatcher.next_look() if room > 0 else self._event_reader.patience
+
+    @property
+    def beyond(self) -> int:
+        """How many requests may be in flight beyond the concurrency, as others are overdue."""
+        return self._dispatcher.beyond
 
     def _remaining(self) -> int:
         """Return how many more links may be taken in this run."""
@@ -321,7 +353,7 @@ class CrawlSession:
             return room
         if self.options.budget is None:
             return self.options.leases
-        return self.options.budget - self.requests - self._leases.unsent
+        return max(0, self.options.budget - self.requests - self._leases.unsent)
 
     async def _take_seeds(self) -> int:
         """Give each spider the raw seeds from its list, if that is due; return how many."""
@@ -342,6 +374,7 @@ class CrawlSession:
                 if time.monotonic() - saved >= self.options.save_interval:
                     saved = time.monotonic()
                     await self._learning.save()
+                    await asyncio.to_thread(give_back)
             except FrontierError:
                 pass  # the pump reports it
             except Exception:

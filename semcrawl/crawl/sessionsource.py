@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from scrapy.settings import BaseSettings
 
+from semcrawl.config.jobdir import job_path
 from semcrawl.config.numbers import read_number
 from semcrawl.config.workercount import worker_count
 from semcrawl.crawl.healthsigns import HealthOptions
@@ -51,7 +54,7 @@ def session_options(settings: BaseSettings) -> SessionOptions:
         budget = int(read_number(settings, "SEMCRAWL_PAGES", 0))
         if budget < 1:
             raise UsageError(f"SEMCRAWL_PAGES must be at least 1, not {pages!r}")
-    pace_by = settings.get("SEMCRAWL_PACE_BY", "host")
+    pace_by = settings.get("SEMCRAWL_PACE_BY", "domain")
     if pace_by not in ("host", "domain"):
         raise UsageError(f"SEMCRAWL_PACE_BY must be host or domain, not {pace_by!r}")
     concurrency = int(read_number(settings, "CONCURRENT_REQUESTS", 16))
@@ -60,13 +63,14 @@ def session_options(settings: BaseSettings) -> SessionOptions:
     return SessionOptions(
         concurrency=concurrency,
         share_of_slots=read_number(settings, "SEMCRAWL_SHARE_OF_SLOTS", 0.5),
+        queue_shares=queue_shares(settings),
         leases=max(concurrency, int(read_number(settings, "SEMCRAWL_MAX_LEASES", 256))),
         slow_start=int(read_number(settings, "SEMCRAWL_SLOW_START", 0)),
         max_left_out=int(read_number(settings, "SEMCRAWL_MAX_LEFT_OUT", 1_000_000)),
         budget=budget,
         patience=int(read_number(settings, "SEMCRAWL_PATIENCE", 0)),
         pace_by=pace_by,
-        robots_memory=int(read_number(settings, "SEMCRAWL_ROBOTS_MEMORY", 128 * 1024 * 1024)),
+        robots_memory=int(read_number(settings, "SEMCRAWL_ROBOTS_MEMORY", 32 * 1024 * 1024)),
         idle_time=read_number(settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0.0),
         shared=bool(settings.get("REDIS_URL")) or worker_count(settings) > 1,
         report_yields=settings.get("SEMCRAWL_FAIRNESS") == "yield"
@@ -86,6 +90,28 @@ def session_options(settings: BaseSettings) -> SessionOptions:
             untried_patience=read_number(settings, "SEMCRAWL_UNTRIED_HOST_PATIENCE", 60.0),
         ),
     )
+
+
+def queue_shares(settings: BaseSettings) -> dict[str, float]:
+    """Read ``SEMCRAWL_QUEUE_SHARES``: weights by queue; raise ``UsageError`` for a wrong one."""
+    name = "SEMCRAWL_QUEUE_SHARES"
+    given = settings.get(name) or {}
+    pairs: Iterable[tuple[Any, Any]] = [("", given)]
+    if isinstance(given, str):
+        pairs = [
+            (queue, weight) for queue, _, weight in (e.partition("=") for e in given.split(","))
+        ]
+    elif isinstance(given, Mapping):
+        pairs = given.items()
+    shares = {}
+    for queue, weight in pairs:
+        try:
+            shares[str(queue).strip()] = share = float(weight)
+        except (TypeError, ValueError):
+            share = -1.0
+        if not (str(queue).strip() and 0 <= share < inf):
+            raise UsageError(f"{name} must be weights such as html=3,rdf=1, not {given!r}")
+    return shares
 
 
 @dataclass
@@ -149,8 +175,7 @@ class SessionSource:
     @property
     def folder(self) -> Path:
         """The job folder."""
-        settings = self.settings
-        return Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")
+        return job_path(self.settings)
 
 
 def session_source(settings: BaseSettings) -> SessionSource:

@@ -22,6 +22,10 @@ _FAILURE_TIME = 60.0
 Ask = Callable[[], Awaitable[tuple[bytes, bool]]]
 
 
+async def _never() -> bytes:
+    raise AssertionError
+
+
 class ContextCache:
     """Contexts by URL, each fetched by one worker for all; it remembers failures as well.
 
@@ -38,6 +42,8 @@ class ContextCache:
         self._size = 0
         #: URLs that failed in this run
         self._lost: set[str] = set()
+        #: contexts for which links of the same address wait
+        self.awaited: set[str] = set()
         #: contexts that are being fetched
         self._asking: SharedTasks[bytes] = SharedTasks()
 
@@ -52,6 +58,21 @@ class ContextCache:
             self._known.move_to_end(url)
             return known
         return await asyncio.shield(self._asking.get(url, lambda: self._find(url, ask)))
+
+    def known(self, url: str) -> bytes:
+        """Return a context that this process has at hand; empty if it has not."""
+        return self._known.get(url, _NONE)
+
+    def asking(self, url: str) -> asyncio.Task[bytes] | None:
+        """Return the task of this process that fetches a context now, if there is one."""
+        return self._asking.get(url, _never) if url in self._asking else None
+
+    async def keep(self, url: str, context: bytes) -> None:
+        """Keep a context that was fetched as a link, or led to by a redirect, for all workers."""
+        if self._known.get(url) != context:
+            await self._frontier.blobs.put(_NAME + url, context)
+            self._lost.discard(url)
+            self._keep_in_memory(url, context)
 
     async def close(self) -> None:
         """Cancel the fetches under way."""
@@ -82,8 +103,8 @@ class ContextCache:
         return context
 
     def _keep_in_memory(self, url: str, context: bytes) -> None:
+        self._size += len(context) - len(self._known.get(url, _NONE))
         self._known[url] = context
-        self._size += len(context)
         while self._size > self._most and len(self._known) > 1:
             _, oldest = self._known.popitem(last=False)
             self._size -= len(oldest)

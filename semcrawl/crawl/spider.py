@@ -38,6 +38,10 @@ class SessionSpider(Protocol):
     def waits(self) -> bool:
         """Whether it has no seeds of its own and waits for some on that list."""
 
+    # -- called by middlewares
+    def excludes(self, request: Request) -> bool:
+        """Whether the patterns that hold now exclude a link, which then waits for others."""
+
     # -- called by the scheduler
     def join(self, session: CrawlSession) -> None:
         """Take part in a session; raise ``UsageError`` if it cannot."""
@@ -47,6 +51,9 @@ class SessionSpider(Protocol):
 
         ``None`` if nothing is to be sent: the spider puts another link in its place.
         """
+
+    def end_readings(self) -> None:
+        """End the readings of documents that are under way; they are interrupted."""
 
     # -- called by the session
     def plant_raw(self, raw: list[str]) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
+from semcrawl.crawl.failures import CrawlEnds
 from semcrawl.errors import FrontierError
 from semcrawl.frontier.contract import Frontier, Lease
 
@@ -54,9 +55,14 @@ class Turns:
     def __init__(self, frontier: Frontier) -> None:
         self._frontier = frontier
         self._ending: set[asyncio.Task[None]] = set()
+        self._closed = asyncio.Event()
+
+    def close(self) -> None:
+        """End all that wait for a turn, now and later, as the crawl is stopped."""
+        self._closed.set()
 
     async def next(self, host: str, *, instead_of: Lease | None = None) -> Turn:
-        """Wait for the next turn of a host.
+        """Wait for the next turn of a host; raise ``CrawlEnds`` if the crawl is stopped before.
 
         ``instead_of``: a link that has the host's turn and gives it up.
         """
@@ -65,7 +71,10 @@ class Turns:
         try:
             wait = await self._frontier.errands.next(host, errand, instead_of=instead_of)
             while wait:
-                await asyncio.sleep(wait)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._closed.wait(), wait)
+                if self._closed.is_set():
+                    raise CrawlEnds
                 wait = await self._frontier.errands.next(host, errand)
         except BaseException:
             self.run_in_background(turn.end())

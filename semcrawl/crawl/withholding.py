@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from urllib.parse import urlsplit
 
-from semcrawl.frontier.contract import Lease, LeftOutLog, Reason, WithheldLinks
+from semcrawl.frontier.contract import Lease, LeftOutLog, WithheldLinks
+from semcrawl.links import Reason
 from semcrawl.relevance import Outcome
 from semcrawl.relevance.families import Verdict, by_name, families, verdict
 
@@ -49,7 +50,10 @@ class LeftOutBook:
     async def flush(self) -> None:
         """Report what is new to the frontier."""
         if new := list(self._unreported):
-            await self._log.add(new, self._limit)
+            # images and style sheets must not take the room of the others
+            await self._log.add([n for n in new if n[1] is not Reason.OTHER_TYPE], self._limit)
+            media = [n for n in new if n[1] is Reason.OTHER_TYPE]
+            await self._log.add(media, max(1, self._limit // 10))
             del self._unreported[: len(new)]
 
 

@@ -28,7 +28,7 @@ from scrapy.utils.ssl import _log_sslobj_debug_info
 from scrapy.utils.url import add_http_if_no_scheme
 from yarl import URL
 
-from semcrawl.crawl.attempt import AT_ADDRESS, FIRST_ANSWER, LEAVES, ROBOTS
+from semcrawl.crawl.attempt import AT_ADDRESS, FIRST_ANSWER, LATENCY, LEAVES, ROBOTS
 from semcrawl.crawl.failures import TooSlowError
 from semcrawl.crawl.sharedrobots import LONGEST
 from semcrawl.download._connections import (
@@ -110,6 +110,7 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
         Raises Scrapy's exceptions for downloads, ``HeadersTooLargeError``, and ``AddressRefused``.
         """
         request.meta.pop(BODY_FILE, None)
+        request.meta.pop(LATENCY, None)
         if self._session is None:  # making it needs the running event loop
             self._session = self._new_session()
         seconds = request.meta.get("download_timeout", self._timeout)
@@ -129,7 +130,7 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
                 answer = cast("_Answer", got)
                 if first:
                     answer.has_begun()
-                request.meta["download_latency"] = time.monotonic() - began
+                request.meta[LATENCY] = time.monotonic() - began
                 if self._tells_tls and answer.tls is not None:
                     _log_sslobj_debug_info(answer.tls)
                 return await self._read(answer, request)

@@ -15,17 +15,14 @@ from semcrawl.sources import GUESSED_AFTER, NAMED_AFTER, NEXT, Shelf, UntriedSha
 from semcrawl.sources.endpointpaging import first_steps
 from semcrawl.sources.endpointsteps import QUERIES, QUERIES_VALUE, Step, names_endpoint
 from semcrawl.sources.endpointwalk import EndpointWalk
+from semcrawl.sources.listing import LAST, LISTS, SITEMAPS, SOON
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.vocabulary import FoundBy
-
-#: groups of sitemaps: before all pages but the starts, and after everything else
-_FRONT, _REST = "sitemaps", "lists"
-_VALUES = {_FRONT: 5e8, _REST: -1e12}
 
 
 def is_listed(waiting: Waiting) -> bool:
     """Whether a link is a sitemap in a group that no strategy ranks."""
-    return waiting.group in _VALUES
+    return waiting.group == LISTS or waiting.group.startswith(SITEMAPS)
 
 
 class SimulatedLists:
@@ -45,14 +42,12 @@ class SimulatedLists:
         """
         self._graph = graph
         self._frontier = frontier
-        self._frontier.set_values(_VALUES)
+        self._frontier.set_values({LISTS: LAST})
         self._enter = enter
         self._learn = learn
         self._begin = begin
-        #: host → its sitemaps, and the number of answers after which they move to the front
-        self._sought: dict[str, tuple[list[str], int]] = {}
-        #: sitemap → its position in the order of arrival
-        self._arrived: dict[str, int] = {}
+        #: host → number of answers after which its sitemaps move to the front; 0 if they need not
+        self._sought: dict[str, int] = {}
         #: sitemap → its shelves, and its page
         self._lists: dict[str, tuple[Sequence[Shelf], Page]] = {}
         self._untried = UntriedShapes()
@@ -91,8 +86,7 @@ class SimulatedLists:
 
     def _wait_again(self, waiting: Waiting, number: int) -> None:
         """Let a sitemap wait for its next turn, behind those with fewer turns."""
-        waiting, arrived = replace(waiting, group=_REST, turn=number), self._arrived
-        self._frontier.add_again(waiting, float(number - 1), arrived.get(waiting.url, 0))
+        self._frontier.add_again(replace(waiting, group=LISTS, turn=number), float(number - 1))
 
     def _look_up(self, url: str) -> None:
         """Add a host's sitemaps at the end; move them to the front after enough answers."""
@@ -101,22 +95,24 @@ class SimulatedLists:
             found, guessed = self._graph.sitemaps_of(url)
             parent = f"{url.partition(host)[0]}{host}/robots.txt"
             rules = ("sitemap", "guess") if guessed else ("sitemap",)
-            self._sought[host] = found, GUESSED_AFTER if guessed else NAMED_AFTER
+            after = GUESSED_AFTER if guessed else NAMED_AFTER
+            self._sought[host] = after if found else 0
+            self._frontier.set_values({SITEMAPS + host: LAST})
             for number, each in enumerate(found):
-                self._arrived.setdefault(each, self._frontier.arrived + 1)
-                self._frontier.add(
-                    Waiting(
-                        *(each, each, Label.H, rules, parent, 1, _REST),
-                        found_by=FoundBy.SITEMAP,
-                    ),
-                    float(number),
+                waiting = Waiting(
+                    url=each,
+                    asked=each,
+                    label=Label.H,
+                    rules=rules,
+                    parent=parent,
+                    depth=1,
+                    group=SITEMAPS + host,
+                    found_by=FoundBy.SITEMAP,
                 )
-        found, after = self._sought[host]
-        if found and self._untried.answers(url) >= after:
-            self._sought[host] = [], 0
-            for number, each in enumerate(found):
-                if self._frontier.waits(each):
-                    self._frontier.move(each, _FRONT, float(number))
+                self._frontier.add(waiting, float(number))
+        if 0 < self._sought[host] <= self._untried.answers(url):
+            self._sought[host] = 0
+            self._frontier.set_values({SITEMAPS + host: SOON})
 
     def _put_in(self, name: str, number: int, start: int, end: int) -> int:
         """Add links of a shelf; return how many are new."""
@@ -129,7 +125,12 @@ class SimulatedLists:
         if entered:
             self._learn(
                 Outcome(
-                    *(page.url, None, False, page.url, page.url, page.depth),
+                    url=page.url,
+                    kind=None,
+                    target=False,
+                    final_url=page.url,
+                    parent=page.url,
+                    depth=page.depth,
                     duplicate=True,
                     new_links=entered,
                 )
@@ -177,7 +178,15 @@ class SimulatedEndpoints:
         """Add a query; return whether it is new."""
         url = step.url
         waiting = Waiting(
-            *(url, url, Label.R, (), parent, depth, QUERIES), found_by=found_by, query=step
+            url=url,
+            asked=url,
+            label=Label.R,
+            rules=(),
+            parent=parent,
+            depth=depth,
+            group=QUERIES,
+            found_by=found_by,
+            query=step,
         )
         return self._frontier.add(waiting, 0.0)
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
+from semcrawl.config.readoptions import read_options, robots_tags
 from semcrawl.config.targets import Targets
+from semcrawl.config.values import Values
 from semcrawl.evaluation.graph import NO_LEADS, LinkGraph
 from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.nodes import PageImageLinks
@@ -19,7 +21,11 @@ from semcrawl.topics import about
 
 
 def graph_of(
-    world: World, settings: Mapping[str, Any], aim: Aim | None, *, follow_rdf: bool
+    world: World,
+    settings: Mapping[str, Any],
+    aim: Aim | None,
+    *,
+    follow_rdf: bool,
 ) -> LinkGraph:
     """Return the graph; raise ``UsageError`` if settings are wrong or forbid a seed.
 
@@ -39,9 +45,14 @@ def graph_of(
         aim.judge if aim is not None else None,
         sitemaps=settings.get("SEMCRAWL_SITEMAPS", "never") != "never",
         leads=leads,
+        reading=read_options(settings),
+        text=Values(settings).whole("SEMCRAWL_ABOUT_MAX_SIZE"),
         follow_rdf=follow_rdf,
         images=page_image_links(settings),
         endpoints=endpoints,
+        family_tries=int(settings.get("SEMCRAWL_FAMILY_TRIES") or 0),
+        robots_tags=robots_tags(settings),
+        kinds=Values(settings).switch("SEMCRAWL_LINK_KINDS"),
     )
 
 

@@ -17,8 +17,9 @@ HTML_TYPE = "text/html; charset=utf-8"
 
 _RDF_BODY = """<?xml version="1.0" encoding="utf-8"?>
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-  xmlns:dc="http://purl.org/dc/elements/1.1/">
-<rdf:Description rdf:about="{url}"><dc:title>{title}</dc:title></rdf:Description>
+  xmlns:dc="http://purl.org/dc/elements/1.1/"
+  xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#">
+<rdf:Description rdf:about="{url}"><dc:title>{title}</dc:title>{links}</rdf:Description>
 </rdf:RDF>
 """
 _XML_BODY = (
@@ -37,7 +38,8 @@ class Document:
     title: str = ""
     #: target of a redirect
     location: str = ""
-    #: markup of the links in the head and of the items in the body
+    #: markup of the links in the head and of the items in the body; of an RDF document, the
+    #: statements about other documents
     head: list[str] = field(default_factory=list)
     items: list[str] = field(default_factory=list)
 
@@ -144,6 +146,11 @@ class SiteBuilder:
         attributes = _attributes(title, media_type)
         page.head.append(f'<link rel="alternate" href={_quoted(to.path)}{attributes}>')
 
+    def see_also(self, document: Document, to: Document) -> None:
+        """Add a link from an RDF document."""
+        url = _quoted(f"http://{self.host}{to.path}")
+        document.items.append(f"<rdfs:seeAlso rdf:resource={url}/>")
+
     def build(self, name: str, start: str = "/") -> BuiltWorld:
         """Return the world; do not use the builder afterwards."""
         return BuiltWorld(name, self.host, self.documents, start)
@@ -195,7 +202,8 @@ class BuiltWorld:
         if document.kind is Kind.HTML:
             return _render(document).encode()
         template = _RDF_BODY if document.kind is Kind.RDF else _XML_BODY
-        return template.format(url=escape(url), title=escape(document.title)).encode()
+        links = "\n".join(document.items)
+        return template.format(url=escape(url), title=escape(document.title), links=links).encode()
 
     def _find(self, url: str) -> Document | None:
         parts = urlsplit(url)

@@ -17,7 +17,8 @@ from rich.progress import (
 from rich.table import Table
 
 from semcrawl.evaluation.study import Progress as Step
-from semcrawl.evaluation.studytables import image_rows, kept_cells
+from semcrawl.evaluation.studytables import image_rows, kept_cells, keyword_rows
+from semcrawl.evaluation.thesis.comparison import cells
 from semcrawl.terminal.messages import aligned, fitted
 from semcrawl.terminal.printable import printable
 
@@ -85,15 +86,32 @@ def show(results: Data, console: Console) -> None:
             console.print(fitted(_totals(each, titles), console))
             if len(each["worlds"]) > 1:
                 console.print(fitted(_by_world(each), console))
-            if measured := image_rows(each.get("figures", {})):
+            for table in each.get("tables", ()):
+                console.print(fitted(_beside_the_thesis(table), console))
+            if measured := image_rows(each.get("figures", {}), each["repetitions"]):
                 columns = dict.fromkeys(("measured", "figure", ""), False)
                 table = aligned("near texts, search, links", columns, measured)
                 console.print(fitted(table, console))
+            head, rows = keyword_rows(each)
+            if rows:
+                columns = {name: number > 0 for number, name in enumerate(head)}
+                title = "precision / recall in %, beside K"
+                console.print(fitted(aligned(title, columns, rows), console))
             about = [world for world in each["worlds"] if _judged(world)]
             if len(about) == 1:
                 console.print(fitted(_about(about[0]), console))
             elif about:
                 console.print(fitted(_kept(about), console))
+
+
+def _beside_the_thesis(data: Data) -> Table:
+    """Return a table of the thesis with ours beside it."""
+    columns = {"": False, "thesis": True, "ours": True, "least … most": True}
+    title = ": ".join(filter(None, (data["title"], data["columns"])))
+    table = aligned(title, columns)
+    for row in data["rows"]:
+        table.add_row(row["what"], *cells(row))
+    return table
 
 
 def _totals(data: Data, titles: Mapping[str, str]) -> Table:
@@ -148,9 +166,14 @@ def _about(world: Data) -> Table:
     for name, one in ran.items():
         kept = one["kept"]
         precision = "–" if kept["precision"] is None else f"{kept['precision']:.2f}"
-        cells = [f"{step['precision']:.2f}" for step in one["steps"]]
-        table.add_row(name, *cells, precision, f"{kept['recall']:.2f}")
+        steps = [_step(step) for step in one["steps"]]
+        table.add_row(name, *steps, precision, f"{kept['recall']:.2f}")
     return table
+
+
+def _step(step: Data) -> str:
+    deviation = step.get("precision_deviation")
+    return f"{step['precision']:.2f}" + (f"±{deviation:.2f}" if deviation else "")
 
 
 def _by_world(data: Data) -> Table:

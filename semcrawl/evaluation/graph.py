@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from urllib.parse import urlsplit
 
+from semcrawl import settings as defaults
 from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
 from semcrawl.config.scope import Scope
-from semcrawl.evaluation.judgement import Judge
 from semcrawl.evaluation.nodes import Node, NodeReader, PageImageLinks
-from semcrawl.evaluation.queries import QueryAnswer, read_query, walk_through
+from semcrawl.evaluation.queries import QueryAnswer, ask, walk_through
 from semcrawl.evaluation.world import Answer, Negotiating, World
-from semcrawl.links import Link
-from semcrawl.rdf.options import EMBEDDED_PRESETS
-from semcrawl.sources import arrange, is_sitemap_name, links_of, named_sitemaps, read_sitemap
+from semcrawl.links import ExtractionOptions, Link
+from semcrawl.rdf import ReadOptions
+from semcrawl.reading.answer import AnswerOptions, AnswerReader
+from semcrawl.reading.reader import Reader
+from semcrawl.sources import named_sitemaps
 from semcrawl.sources.endpointpaging import first_steps
 from semcrawl.sources.endpointsteps import Step, endpoint_of_seed, names_endpoint
 from semcrawl.sources.endpointwalk import EndpointWalk
 from semcrawl.sources.negotiation import address_of, as_rdf, is_as_rdf
+from semcrawl.topics import TEXT, Topic
 from semcrawl.web.hosts import netloc_of
+from semcrawl.web.robotstags import RobotsTags
 from semcrawl.web.urls import resolve
 from semcrawl.web.vocabulary import Kind
 
@@ -37,8 +41,8 @@ IsTarget = Callable[[Node], bool]
 
 
 def is_rdf(node: Node) -> bool:
-    """Whether it is the usual target: an RDF document served with status 200."""
-    return node.answer.status == 200 and node.answer.kind is Kind.RDF
+    """Whether it is the usual target: an RDF document served with success."""
+    return node.answer.is_success and node.answer.kind is Kind.RDF and node.keeps
 
 
 @dataclass
@@ -49,9 +53,11 @@ class LinkGraph:
     #: most links of a page that are read
     max_links: int = 500
     #: judges documents by the topic of the crawl, if it has one
-    judge: Judge | None = None
-    #: properties of data embedded in pages whose values are links
-    embedded_links: frozenset[str] = EMBEDDED_PRESETS["data"]
+    judge: Topic | None = None
+    #: how RDF and the data in pages are read
+    reading: ReadOptions = field(default_factory=ReadOptions)
+    #: characters of a page's text that the topic reads
+    text: int = defaults.SEMCRAWL_ABOUT_MAX_SIZE
     #: whether sitemaps lead to links
     sitemaps: bool = False
     #: ways to data besides links
@@ -62,6 +68,12 @@ class LinkGraph:
     images: PageImageLinks | None = None
     #: which SPARQL endpoints are read
     endpoints: EndpointOptions = field(default_factory=EndpointOptions)
+    #: links of a family in an RDF document that are tried before the others are withheld; 0 = all
+    family_tries: int = 0
+    #: the robots directives of pages that are obeyed
+    robots_tags: RobotsTags = field(default_factory=RobotsTags)
+    #: whether links and pages are told apart by kind
+    kinds: bool = False
     _nodes: dict[str, Node] = field(default_factory=dict, repr=False)
     _answers: dict[str, QueryAnswer] = field(default_factory=dict, repr=False)
     _inside: dict[str, bool] = field(default_factory=dict, repr=False)
@@ -69,9 +81,26 @@ class LinkGraph:
     _named: dict[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        options = (self.judge, self.embedded_links, self.follow_rdf, self.inside, self.images)
+        text = self.text if self.judge is not None and TEXT in self.judge.needs else 0
+        extraction = ExtractionOptions(self.max_links, text=text, kinds=self.kinds)
+        self._answers_of = AnswerReader(
+            Reader(extraction, self.reading, here=True),
+            AnswerOptions(
+                catalogues=self.leads.catalogues,
+                signposts=self.leads.signposts,
+                list_bytes=self.leads.most_bytes,
+                sitemaps=self.sitemaps,
+                robots=self.robots_tags,
+                now=_NOW,
+            ),
+        )
         self._reader = NodeReader(
-            *(self.world, self.leads, self.max_links, *options),
+            world=self.world,
+            answers=self._answers_of,
+            topic=self.judge,
+            follow_rdf=self.follow_rdf,
+            inside=self.inside,
+            images=self.images,
             finds_endpoints=self.endpoints.allowed == "found",
         )
         self._scope = Scope.parse(",".join(sorted(self.world.hosts)) or "localhost")
@@ -89,7 +118,7 @@ class LinkGraph:
         name = self._form_of(url, rdf_first)
         answer = self._answers.get(name)
         if answer is None:
-            answer = read_query(self.world, self.judge, name, step, url)
+            answer = ask(self._reader, name, step, url)
             self._answers[name] = answer
         return answer
 
@@ -145,30 +174,24 @@ class LinkGraph:
         found = (resolve(f"{origin}/robots.txt", name) for name in named)
         return list(dict.fromkeys(each for each in found if each and self.inside(each)))
 
-    def _read_sitemap(self, url: str, answer: Answer) -> Node | None:
-        """Return a sitemap with its links; ``None`` if it is not a sitemap."""
-        named = self.sitemaps and (url in self._by_robots or url in self._named)
-        named = named or is_sitemap_name(url)
-        if not (self.sitemaps and named and answer.status == 200 and answer.kind is Kind.OTHER):
-            return None
-        file = read_sitemap([self.world.body(url)])
-        if not file.form:
-            return None
-        hosts = {_bare(netloc_of(url)), _bare(self._by_robots.get(url, self._named.get(url, "")))}
-
-        def listable(address: str) -> bool:
-            return _bare(netloc_of(address)) in hosts and self.inside(address)
-
-        links, _ = links_of(file.entries, url, listable, now=_NOW)
-        host = self._by_robots.get(url, self._named.get(url, netloc_of(url)))
-        links = [link for link in links if self.inside(link.url)]
-        self._named.update((link.url, host) for link in links if link.is_sitemap)
-        return Node(answer, tuple(links), shelves=tuple(arrange(links)))
+    def expect_sitemap(self, url: str, named_by: str) -> None:
+        """Note that a sitemap leads to another address, which is one too."""
+        self._named.setdefault(url, self._by_robots.get(named_by, self._named.get(named_by, "")))
 
     def _read(self, name: str) -> Node:
         url = address_of(name)
-        sitemap = self._read_sitemap(url, self.world.fetch(name))
-        return self._reader.read(name, url) if sitemap is None else sitemap
+        of = (self._by_robots.get(url) or self._named.get(url)) if self.sitemaps else None
+        got = replace(
+            self._reader.received(name, url),
+            is_sitemap=of is not None,
+            is_seed=url in self.world.starts,
+            hosts=frozenset((of,) if of else ()),
+        )
+        node = self._reader.read(name, got)
+        if node.shelves:
+            host = of or netloc_of(url)
+            self._named.update((link.url, host) for link in node.links if link.is_sitemap)
+        return node
 
     def redirect(self, url: str, answer: Answer) -> str | None:
         """Return the normalised target of a redirect; ``None`` outside the world."""
@@ -304,7 +327,7 @@ def map_site(graph: LinkGraph, is_target: IsTarget = is_rdf, cap: int = 60_000) 
         while ways:
             way = ways.popleft()
             url, child = graph.follow(way, rdf_first=is_as_rdf(way))
-            if child.answer.status != 200:
+            if not child.answer.is_success:
                 continue
             document = name(url, child)
             if is_target(child):
@@ -321,7 +344,3 @@ def map_site(graph: LinkGraph, is_target: IsTarget = is_rdf, cap: int = 60_000) 
         linked.extend(to_pages)
         targets.extend(to_targets)
     return SiteMap(tuple(starts), pages, depth, target_depth)
-
-
-def _bare(host: str) -> str:
-    return host.removeprefix("www.")

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +25,7 @@ from semcrawl.evaluation.study import Crawl, Plan, Progress
 from semcrawl.evaluation.world import World
 from semcrawl.items import FetchOutcome
 from semcrawl.relevance import Label
-from semcrawl.sources.negotiation import as_rdf
+from semcrawl.sources.negotiation import address_of
 from semcrawl.web.urls import normalise
 from semcrawl.web.vocabulary import FoundBy
 
@@ -39,19 +40,12 @@ LIVE_SETTINGS: Mapping[str, Any] = {
     "SEMCRAWL_FORESEE_SLASHES": False,
     "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
     "SEMCRAWL_CONTEXT_HOSTS": [],
-    # the simulator requests all links of a document
-    "SEMCRAWL_FAMILY_TRIES": 0,
     "SEMCRAWL_PROGRESS": "off",
     "LOG_LEVEL": "ERROR",
 }
 
 #: Outcomes of fetches whose body the crawler discarded although the server sent it.
-_NOT_TAKEN: frozenset[str] = frozenset(
-    {
-        FetchOutcome.FILTERED_TYPE, FetchOutcome.TOO_LARGE, FetchOutcome.NETWORK_ERROR,
-        FetchOutcome.TIMEOUT, FetchOutcome.INTERRUPTED,
-    }
-)  # fmt: skip
+_NOT_TAKEN: frozenset[str] = frozenset(each for each in FetchOutcome if not each.means.taken)
 
 #: Seconds per allowed request after which a live run is stopped.
 _SECONDS_PER_REQUEST = 0.5
@@ -115,6 +109,8 @@ def crawl_live(
             "SEMCRAWL_RELEVANCE": strategy,
             "SEMCRAWL_PAGES": pages,
             "SEMCRAWL_MAX_LINKS_PER_PAGE": graph.max_links,
+            "SEMCRAWL_FAMILY_TRIES": graph.family_tries,
+            "SEMCRAWL_ROBOTS_TAGS": sorted(graph.robots_tags.obeyed),
             "SEMCRAWL_SITEMAPS": "auto" if graph.sitemaps else "never",
             **graph.leads.as_settings(),
             **graph.endpoints.as_settings(),
@@ -174,22 +170,29 @@ def _spawn(
 _PROXY_VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy"})
 
 
-def _judged(records: Path) -> dict[str, Judged]:
-    """Return the label, rules, parent, depth and outcome of every requested URL."""
+def _judged(records: Path) -> list[tuple[str, Judged]]:
+    """Return the URL, label, rules, parent, depth and outcome of every request, in order."""
     if not records.is_file():
-        return {}
+        return []
     connection = sqlite3.connect(f"{records.absolute().as_uri()}?mode=ro", uri=True)
     try:
         rows = connection.execute(
-            "SELECT url, label, rules, parent_url, depth, outcome, found_by FROM fetch"
+            "SELECT url, label, rules, parent_url, depth, outcome, found_by FROM fetch ORDER BY id"
         )
-        return {
-            url: Judged(
-                *(Label(label or "H"), _rules(rules), parent, depth, outcome),
-                FoundBy(found_by or FoundBy.LINK),
+        return [
+            (
+                url,
+                Judged(
+                    label=Label(label or "H"),
+                    rules=_rules(rules),
+                    parent=parent,
+                    depth=depth,
+                    outcome=outcome,
+                    found_by=FoundBy(found_by or FoundBy.LINK),
+                ),
             )
             for url, label, rules, parent, depth, outcome, found_by in rows
-        }
+        ]
     finally:
         connection.close()
 
@@ -203,23 +206,29 @@ def run_of(
     strategy: str,
     seed: int,
     asked: Sequence[Asked],
-    judged: Mapping[str, Judged],
+    judged: Sequence[tuple[str, Judged]],
     is_target: IsTarget,
     aim: Aim | None = None,
 ) -> Run:
     """Convert the server's log into the form of a simulated run.
 
-    ``asked`` has the requests that count, in order; ``judged`` has the crawl's record of each URL.
+    ``asked`` has the requests that count, ``judged`` the crawl's records, both in order. An address
+    that was requested several times, as a page and as RDF, has a record for each.
     """
     run = Run(graph.world.name, strategy, seed)
+    records: defaultdict[str, deque[tuple[str, Judged]]] = defaultdict(deque)
+    for name, record in judged:
+        records[address_of(name)].append((name, record))
     origin: dict[str, str] = {}  # target of a redirect → the link that led there
     known = set(graph.world.starts)  # URLs that waited on their own
     for one in asked:
         url = normalise(one.url) or one.url
-        if one.rdf_first and as_rdf(url) in judged:
-            url = as_rdf(url)
+        of_address = records[url]
+        url, found = of_address[0] if of_address else (url, Judged())
+        if len(of_address) > 1:  # the last record is that of all further requests
+            of_address.popleft()
         node = graph.look(url, one.rdf_first)
-        label, rules, parent, depth, outcome, found_by = judged.get(url, Judged())
+        label, rules, parent, depth, outcome, found_by = found
         if found_by is FoundBy.ENDPOINT and outcome == FetchOutcome.FETCHED_OTHER:
             node = unread(node)
         answer = node.answer
@@ -228,14 +237,22 @@ def run_of(
         if target is not None and target not in known:
             origin.setdefault(target, link)
         known.update(found.url for found in node.links)
-        taken = one.status == 200 and outcome not in _NOT_TAKEN
+        taken = 200 <= one.status < 300 and outcome not in _NOT_TAKEN
         kept = (
             taken
+            and node.keeps
             and not node.is_list
-            and (is_target(node) if aim is None else aim.reached(answer, node.relevance))
+            and (is_target(node) if aim is None else aim.reached(node))
         )
         fetch = Fetch(
-            *(url, link, one.status, answer.kind if taken else None, label, rules, parent, depth),
+            url=url,
+            asked=link,
+            status=one.status,
+            kind=answer.kind if taken else None,
+            label=label,
+            rules=rules,
+            parent=parent,
+            depth=depth,
             filtered=outcome == FetchOutcome.FILTERED_TYPE,
             kept=kept,
             found_by=found_by,

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, SiteMap, is_rdf
 from semcrawl.evaluation.run import Run
 from semcrawl.relevance.contract import Label
-from semcrawl.web.vocabulary import Kind
+from semcrawl.web.mediatypes import media_type
+from semcrawl.web.urls import extension_of, path_of
+from semcrawl.web.vocabulary import RDF_EXTENSIONS, RDF_MEDIA_TYPES, Kind
 
 
 def area_budget(site: SiteMap, pages: int) -> int:
@@ -122,6 +124,11 @@ class Truth:
     def document(self, url: str) -> str:
         """Return the identity of the document that a URL serves."""
         return self._graph.look(url).answer.document or url
+
+    def is_clear(self, url: str) -> bool:
+        """Whether the extension or the content type is one of RDF (T.7)."""
+        declared = media_type(self._graph.look(url).answer.content_type)
+        return declared in RDF_MEDIA_TYPES or extension_of(path_of(url)) in RDF_EXTENSIONS
 
     def label(self, url: str) -> Label | None:
         """Return the right label for a link; ``None`` unless a document has status 200.

@@ -1,43 +1,36 @@
-"""Reads a world's answers: the links of pages and lists, and other ways to data."""
+"""Reads a world's answers as a crawl does, and keeps what strategies see of them."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 
-from semcrawl import rdf
-from semcrawl.config.leadoptions import LeadOptions
-from semcrawl.evaluation.judgement import Judge
 from semcrawl.evaluation.world import Answer, World
-from semcrawl.links import (
-    ExtractionOptions,
-    Link,
-    extract_links,
-    header_links,
-    merge_links,
-    metadata_links,
-    refresh_target,
-)
+from semcrawl.links import Link, merge_links
+from semcrawl.reading.answer import Answer as Reading
+from semcrawl.reading.answer import AnswerReader, Form, Received
+from semcrawl.reading.reader import at_once, discard
 from semcrawl.sources import Shelf
-from semcrawl.sources.datalists import form_of, read_list
 from semcrawl.sources.endpointsteps import names_endpoint
-from semcrawl.sources.hostsigns import catalogue_places
-from semcrawl.sources.listedlinks import DataList
-from semcrawl.sources.negotiation import names_itself, varies_by_type
-from semcrawl.topics import Judgement
+from semcrawl.sources.negotiation import names_itself
+from semcrawl.topics import Document, Judgement, Topic
 from semcrawl.topics.novelty import statement_hashes
-from semcrawl.web.vocabulary import Kind, RdfFormat
+from semcrawl.topics.pagejudge import PageJudge
+from semcrawl.web.vocabulary import Kind
 
 #: returns the links to a page's images, from its body, URL and content type
 PageImageLinks = Callable[[bytes, str, str], Sequence[Link]]
+_KINDS = {Form.RDF: Kind.RDF, Form.PAGE: Kind.HTML, Form.PAGE_AGAIN: Kind.HTML}
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
     """The answer to a URL, with its links inside the world."""
 
+    #: as the world gives it, with the kind that was read
     answer: Answer
     #: first links of a page, in document order; those of a list, of headers, of RDF
     links: tuple[Link, ...] = ()
@@ -47,7 +40,8 @@ class Node:
     broken: bool = False
     #: judgement by the topic; ``None`` without a topic or a body
     judged: Judgement | None = None
-    #: hashes of the distinct statements of an RDF document
+    #: number of statements, and hashes of the distinct ones of an RDF document
+    quads: int = 0
     statements: Sequence[int] = ()
     #: the links of a sitemap by shape
     shelves: tuple[Shelf, ...] = ()
@@ -57,11 +51,17 @@ class Node:
     own_links: tuple[Link, ...] = ()
     #: those to the catalogue of its host
     signs: tuple[Link, ...] = ()
+    #: those that its headers alone give, if its body is not taken
+    header_links: tuple[Link, ...] = ()
     #: whether its headers say that its type varies, and its data of what type its address is
     varies: bool = False
     names_itself: bool = False
     #: it is a list of links, and no page
     is_list: bool = False
+    #: it has no body
+    empty: bool = False
+    #: whether its robots directives allow keeping a copy
+    keeps: bool = True
 
     @property
     def relevance(self) -> float | None:
@@ -74,11 +74,8 @@ class NodeReader:
     """Reads the answers of a world."""
 
     world: World
-    leads: LeadOptions
-    max_links: int
-    judge: Judge | None
-    #: properties of data embedded in pages whose values are links
-    embedded_links: frozenset[str]
+    answers: AnswerReader
+    topic: Topic | None
     #: whether the links of RDF documents are followed
     follow_rdf: bool
     inside: Callable[[str], bool]
@@ -87,98 +84,105 @@ class NodeReader:
     #: whether RDF documents lead to endpoints, even if their other links are not followed
     finds_endpoints: bool = False
 
-    def read(self, name: str, url: str) -> Node:
-        """Read the world's answer with a name; ``url`` is its address."""
+    @cached_property
+    def pages(self) -> PageJudge | None:
+        """The judge of pages; ``None`` without a topic."""
+        return None if self.topic is None else PageJudge(self.topic)
+
+    def received(self, name: str, url: str) -> Received:
+        """Return the world's answer with a name, as a crawl would get it from ``url``."""
         answer = self.world.fetch(name)
-        varies = varies_by_type(_headers(answer, "vary"))
-        if answer.status != 200 or answer.kind is None:
-            return Node(answer, varies=varies)
-        if answer.kind is Kind.OTHER and answer.content_type.startswith("image/"):
-            return Node(answer, self._kept(self._of_headers(answer, url)))
-        body = self.world.body(name)
-        listed = self._list(body, answer, url)
-        if answer.kind is Kind.RDF or (listed is not None and listed.rdf):
-            return self._document(answer, body, url, listed)
-        if listed is not None and (listed.links or listed.faults):
-            return Node(answer, self._kept(listed.links), is_list=True)
-        if answer.kind is Kind.HTML:
-            return self._page(answer, body, url, varies=varies)
-        return Node(answer, self._kept(self._of_headers(answer, url)))
+        # what shows images is judged by its headers; to draw them all takes long
+        drawn = answer.content_type.startswith("image/") and answer.kind is Kind.OTHER
+        body = b"" if drawn or not answer.is_success else self.world.body(name)
+        return Received(url, body, answer.header_values, answer.status)
 
-    def _list(self, body: bytes, answer: Answer, url: str) -> DataList | None:
-        """Read a catalogue or a linkset; return ``None`` for other documents."""
-        form = form_of(body[:8192], answer.content_type)
-        if not self.leads.reads(form) or len(body) > self.leads.most_bytes:
-            return None
-        return read_list(body, form, url, limit=self.max_links)
+    def read(self, name: str, got: Received) -> Node:
+        """Read the world's answer with a name, which was ``received``."""
+        answer = self.world.fetch(name)
+        if not answer.is_success:
+            return Node(answer, varies=got.varies, empty=True)
+        if answer.content_type.startswith("image/") and not got.body:
+            read = self.answers.of_headers(got)
+        else:
+            read = at_once(self.answers.read(got))
+        headers = self.answers.of_headers(got)
+        node = Node(
+            replace(answer, kind=_KINDS.get(read.form, Kind.OTHER)),
+            self._followed(read, read.links),
+            header_links=self._followed(headers, headers.links),
+            varies=got.varies,
+            empty=not got.body,
+            is_list=read.form is Form.LIST,
+            keeps=self.answers.options.robots.keeps(read.rules),
+        )
+        body = got.body if isinstance(got.body, bytes) else b""
+        try:
+            if read.sitemap is not None:
+                return self._sitemap(node, read.sitemap.shelves)
+            if read.form is Form.RDF:
+                return self._document(node, read, got.url, body)
+            return self._page(node, read, got, body) if read.form is Form.PAGE else node
+        finally:
+            if read.data is not None:
+                discard(read.data)
 
-    def _document(self, answer: Answer, body: bytes, url: str, listed: DataList | None) -> Node:
-        """Read RDF, possibly from a list."""
-        kind, content = answer.content_type or None, body
-        found: rdf.Detection | None = None
-        if listed is not None and listed.rdf:
-            found = rdf.Detection(Kind.RDF, RdfFormat.RDF_XML, 1.0, listed.form)
-            content, answer = listed.rdf, replace(answer, kind=Kind.RDF)
-        leads_on = self.follow_rdf or self.finds_endpoints
-        reading = rdf.read(content, url, kind, detection=found, links=leads_on)
-        links: list[Link] = []
-        if leads_on:
-            links = rdf.document_links(reading)
-            if self.leads.catalogues:
-                more = rdf.catalogue_links(reading, url, limit=self.max_links)
-                more += listed.links if listed is not None else ()
-                links = merge_links([*more, *links], self.max_links) if more else links
-            links += self._of_headers(answer, url, is_rdf=True)
+    def _document(self, node: Node, read: Reading, url: str, body: bytes) -> Node:
+        """Add what an RDF document has."""
+        data, links = read.data, node.links
+        if data is None:
+            return node
         if not self.follow_rdf:
-            links = [link for link in links if names_endpoint(link)]
-        broken = reading.error_count > 0 and not reading.quads and not reading.contexts_needed
-        return Node(
-            answer,
-            self._kept(links),
-            sha256(body).digest(),
-            broken,
-            None if self.judge is None else self.judge(url, answer, body),
-            array("Q", statement_hashes((reading.nquads,))),
+            wanted = self.finds_endpoints
+            links = tuple(link for link in links if wanted and names_endpoint(link))
+        document = Document.of_rdf(url, data)
+        return replace(
+            node,
+            links=links,
+            digest=sha256(body).digest(),
+            broken=data.error_count > 0 and not data.quads and not data.contexts_needed,
+            judged=None if self.topic is None else self.topic.judge(document),
+            quads=data.quads,
+            statements=array("Q", statement_hashes(document.statements())),
         )
 
-    def _page(self, answer: Answer, body: bytes, url: str, *, varies: bool) -> Node:
-        refreshes = map(refresh_target, _headers(answer, "refresh"))
-        headers = [*_headers(answer, "link"), *(f"<{target}>" for target in refreshes if target)]
-        options = ExtractionOptions(max_links=self.max_links)
-        own = extract_links(body, url, answer.content_type, options, headers)
-        if self.images is not None:
-            own = merge_links([*own, *self.images(body, url, answer.content_type)], self.max_links)
-        named: list[Link] = []
-        itself = False
-        if self.embedded_links or self.leads.negotiation:
-            data = rdf.read_embedded(body, url, answer.content_type)
-            itself = names_itself(data.nquads, url)
-            if self.embedded_links:
-                named = rdf.data_links(data.nquads, url, self.embedded_links, limit=self.max_links)
-        signs = catalogue_places(body, url) if self.leads.catalogues else []
-        return Node(
-            answer,
-            self._kept(merge_links([*own, *named], self.max_links) if named else own),
-            sha256(body).digest(),
-            judged=None if self.judge is None else self.judge(url, answer, body),
-            with_catalogue=self._kept(merge_links([*own, *signs, *named], self.max_links))
-            if signs
-            else (),
-            own_links=self._kept(own),
-            signs=self._kept(signs),
-            varies=varies,
-            names_itself=itself,
+    def _page(self, node: Node, read: Reading, got: Received, body: bytes) -> Node:
+        """Add what a page has, its images among its links."""
+        url, data = got.url, read.data
+        shown = () if self.images is None else self.images(body, url, got.content_type)
+        most = self.answers.reader.extraction.max_links
+        plain = [*read.own, *read.data_links, *shown]
+        links = self._followed(read, merge_links(plain, most))
+        whole = self._followed(read, merge_links([*read.links, *shown], most))
+        judged = None
+        if self.pages is not None:
+            judged = self.pages.judge(url, read.text, data, body)
+        return replace(
+            node,
+            links=links,
+            with_catalogue=whole if read.places else (),
+            own_links=self._followed(read, read.own),
+            signs=self._followed(read, read.places),
+            digest=sha256(body).digest(),
+            judged=judged,
+            quads=0 if data is None else data.quads,
+            names_itself=data is not None and names_itself(data.nquads, url),
         )
 
-    def _of_headers(self, answer: Answer, url: str, *, is_rdf: bool = False) -> list[Link]:
-        """Return the links to RDF in the headers of RDF, or of a file that is not a page."""
-        values = _headers(answer, "link") if self.leads.signposts else []
-        found = [link for value in values for link in header_links(value, url)]
-        return metadata_links(found, rdf=is_rdf)
+    def _followed(self, read: Reading, links: Sequence[Link]) -> tuple[Link, ...]:
+        """Return the links that a crawl may follow."""
+        if not read.is_followed:
+            return ()
+        passes_over = self.answers.options.robots.passes_over
+        return tuple(link for link in links if self.inside(link.url) and not passes_over(link.rel))
 
-    def _kept(self, links: Sequence[Link]) -> tuple[Link, ...]:
-        return tuple(link for link in links if self.inside(link.url))
-
-
-def _headers(answer: Answer, wanted: str) -> list[str]:
-    return [value for name, value in answer.headers if name.lower() == wanted]
+    def _sitemap(self, node: Node, shelves: Sequence[Shelf]) -> Node:
+        """Add the links of a sitemap by shape, without those outside the world."""
+        kept = [
+            replace(shelf, links=[link for link in shelf.links if self.inside(link.url)])
+            for shelf in shelves
+        ]
+        kept = [shelf for shelf in kept if shelf.links]
+        return replace(
+            node, links=tuple(link for shelf in kept for link in shelf.links), shelves=tuple(kept)
+        )

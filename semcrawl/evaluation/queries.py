@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from semcrawl import rdf
-from semcrawl.evaluation.judgement import Judge
-from semcrawl.evaluation.nodes import Node
-from semcrawl.evaluation.world import World
-from semcrawl.sources.endpointanswers import first_label, read_rows
+from semcrawl.evaluation.nodes import Node, NodeReader
+from semcrawl.reading.queryanswers import read_query
+from semcrawl.reading.reader import at_once, discard
 from semcrawl.sources.endpointpaging import Following, Row
-from semcrawl.sources.endpointsteps import ROWS, UNION_DEFAULT_GRAPH, Ask, Step
-from semcrawl.sources.endpointwalk import CUT_OFF, EndpointWalk, Triples, brings_triples
+from semcrawl.sources.endpointsteps import ROWS, Step
+from semcrawl.sources.endpointwalk import EndpointWalk, Triples, brings_triples
+from semcrawl.topics import Document
 from semcrawl.topics.novelty import statement_hashes
 from semcrawl.web.vocabulary import Kind
 
@@ -42,30 +41,27 @@ class Taken(NamedTuple):
     following: Following
 
 
-def read_query(world: World, judge: Judge | None, name: str, step: Step, url: str) -> QueryAnswer:
+def ask(nodes: NodeReader, name: str, step: Step, url: str) -> QueryAnswer:
     """Read a world's answer with a name; ``url`` is the address that gave it."""
-    answer = world.fetch(name)
-    if answer.status != 200:
+    answer = nodes.world.fetch(name)
+    if not answer.is_success:
         return QueryAnswer(Node(answer))
-    body = world.body(name)
-    if step.ask in ROWS:
-        cut = {header.lower() for header, _ in answer.headers} & {one.lower() for one in CUT_OFF}
-        return QueryAnswer(Node(answer), None if cut else read_rows(body, answer.content_type))
-    if answer.kind is not Kind.RDF and (body.strip() or step.ask is Ask.DESCRIPTION):
-        triples = Triples(url, 0) if step.ask is Ask.DESCRIPTION else None
-        return QueryAnswer(Node(answer), triples=triples)
-    reading = rdf.read(body, url, answer.content_type or None, links=False)
-    triples = Triples(
-        *(url, reading.quads + reading.error_count, answer.document),
-        label=first_label(reading.nquads),
-        union=UNION_DEFAULT_GRAPH in reading.nquads,
-    )
+    got = nodes.received(name, url)
+    read = at_once(read_query(nodes.answers.reader, got, step, answer.document))
+    kind = None if read.detection is None else read.detection.kind
+    if read.data is None:
+        return QueryAnswer(Node(replace(answer, kind=kind or Kind.OTHER)), read.rows)
+    document = Document.of_rdf(url, read.data)
+    keeps = nodes.answers.options.robots.keeps(nodes.answers.of_headers(got).rules)
     node = Node(
-        answer,
-        judged=None if judge is None else judge(url, answer, body),
-        statements=array("Q", statement_hashes((reading.nquads,))),
+        replace(answer, kind=kind),
+        judged=None if nodes.topic is None else nodes.topic.judge(document),
+        quads=read.data.quads,
+        statements=array("Q", statement_hashes(document.statements())),
+        keeps=keeps,
     )
-    return QueryAnswer(node, triples=triples, quads=reading.quads)
+    discard(read.data)
+    return QueryAnswer(node, triples=read.triples, quads=read.data.quads)
 
 
 def take_answer(walk: EndpointWalk, step: Step, answer: QueryAnswer) -> Taken:
@@ -75,7 +71,7 @@ def take_answer(walk: EndpointWalk, step: Step, answer: QueryAnswer) -> Taken:
     """
     step = walk.fitted(step)
     status = answer.node.answer.status
-    if status != 200:
+    if not answer.node.answer.is_success:
         following = walk.after_refusal(step, f"HTTP status {status}", status)
         kind, kept = None, False
     elif step.ask in ROWS:
@@ -86,8 +82,10 @@ def take_answer(walk: EndpointWalk, step: Step, answer: QueryAnswer) -> Taken:
         kind, kept = None, False
     else:
         following = walk.after_triples(step, answer.triples)
-        kept = brings_triples(step, following, answer.quads)
-        kind = Kind.RDF if kept else Kind.OTHER
+        wanted = brings_triples(step, following, answer.quads)
+        kind, kept = Kind.RDF if wanted else Kind.OTHER, wanted and answer.node.keeps
+        if wanted and not kept:
+            following = Following()
     walk.settle(step, following)
     return Taken(kind, kept, following)
 

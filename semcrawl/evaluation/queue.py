@@ -7,8 +7,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from semcrawl.relevance.contract import Label
+from semcrawl.relevance.contract import Label, Outcome
+from semcrawl.relevance.families import FamilyLedger, verdict
 from semcrawl.sources.endpointsteps import Step
+from semcrawl.sources.negotiation import Wish, first_wish, is_as_rdf
 from semcrawl.web.vocabulary import FoundBy
 
 
@@ -26,6 +28,12 @@ class Waiting:
     group: str
     #: redirects that led here
     redirects: int = 0
+    #: what its request asks for, if that is not its first wish (:class:`Wish`)
+    wish: str = ""
+    #: the address among its redirects that chose its target by the ``Accept`` header
+    varied: str = ""
+    #: name of its family, if it is in one (:mod:`semcrawl.relevance.families`)
+    family: str = ""
     #: next turn of a list whose links enter in turns; 0 for a usual link
     turn: int = 0
     #: how it was found
@@ -34,6 +42,16 @@ class Waiting:
     near_text: float | None = None
     #: the step that it is, if it is a query to a SPARQL endpoint
     query: Step | None = None
+
+    @property
+    def expects_rdf(self) -> bool:
+        """Whether it is expected to lead to RDF."""
+        return self.label is Label.R or is_as_rdf(self.asked)
+
+    @property
+    def asks_for(self) -> Wish:
+        """What its request asks for."""
+        return Wish.read(self.wish) or first_wish(self.asked, rdf=self.expects_rdf)
 
     def redirected(self, url: str) -> Waiting:
         """Return the same link with the URL it is redirected to."""
@@ -47,8 +65,13 @@ class SimulatedFrontier:
     key, or else came earlier, is first. Every operation costs O(log n).
     """
 
-    def __init__(self) -> None:
-        self._seen: set[str] = set()
+    def __init__(self, family_tries: int = 0) -> None:
+        """Withhold the links of a family after so many were barren; 0 = never."""
+        self.families = FamilyLedger(family_tries)
+        #: family → withheld links, each with its key and order of arrival
+        self._withheld: dict[str, list[tuple[float, int, Waiting]]] = {}
+        #: URL → order of its arrival
+        self._seen: dict[str, int] = {}
         self._values: dict[str, float] = {}
         #: group → heap of (key, order of arrival, URL); stale entries are skipped
         self._links: dict[str, list[tuple[float, int, str]]] = {}
@@ -57,6 +80,8 @@ class SimulatedFrontier:
         #: waiting URL → (key, order of arrival, link)
         self._waiting: dict[str, tuple[float, int, Waiting]] = {}
         self._arrived = 0
+        #: key of the link that was taken last
+        self._taken = 0.0
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -69,33 +94,31 @@ class SimulatedFrontier:
         """Add a link; return ``False`` if its URL was added before."""
         if link.url in self._seen:
             return False
-        self._seen.add(link.url)
         self._arrived += 1
+        self._seen[link.url] = self._arrived
         self._put(key, self._arrived, link)
         return True
 
-    def waits(self, url: str) -> bool:
-        """Whether the URL waits, and not as a list."""
-        return url in self._waiting and not self._waiting[url][2].turn
+    def add_again(self, link: Waiting, key: float) -> None:
+        """Add a link again, in the order in which it arrived first; if it still waits, it moves."""
+        if not self.add(link, key):
+            self._put(key, self._seen[link.url], link)
+            self._file(link.group)
 
-    @property
-    def arrived(self) -> int:
-        """Number of arrivals so far, which is the order of the last one."""
-        return self._arrived
+    def give_back(self, link: Waiting) -> None:
+        """Add the link that was taken last again, in its place."""
+        self.add_again(link, self._taken)
 
-    def add_again(self, link: Waiting, key: float, arrived: int = 0) -> None:
-        """Add a link again; if it still waits, it moves.
-
-        ``arrived`` gives it an earlier order of arrival.
-        """
-        self._seen.add(link.url)
-        self._arrived += 1
-        self._put(key, arrived or self._arrived, link)
-        self._file(link.group)
-
-    def move(self, url: str, group: str, key: float) -> None:
-        """Move a waiting link into another group."""
-        self.add_again(replace(self._waiting[url][2], group=group), key)
+    def judge_family(self, outcome: Outcome) -> None:
+        """Note the outcome of a link of a family; restore what need not be withheld."""
+        name = outcome.family
+        if name:
+            self.families.judge(name, verdict(outcome), outcome.led_to)
+        if name in self._withheld and not self.families.is_barren(name):
+            self.families.restored(name)
+            for key, arrived, link in self._withheld.pop(name):
+                self._put(key, arrived, link)
+                self._file(link.group)
 
     def set_values(self, values: Mapping[str, float]) -> None:
         """Give groups new values."""
@@ -120,8 +143,13 @@ class SimulatedFrontier:
             if head != self._head(group):
                 continue
             url = heapq.heappop(self._links[group])[2]
-            link = self._waiting.pop(url)[2]
+            key, arrived, link = self._waiting.pop(url)
+            self._taken = key
             self._file(group)
+            unasked = link.family and not link.redirects and not link.wish
+            if unasked and self.families.withholds(link.family):
+                self._withheld.setdefault(link.family, []).append((key, arrived, link))
+                continue
             return link
         return None
 

@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import importlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from semcrawl.config.extras import install_hint
 from semcrawl.errors import UsageError
 from semcrawl.evaluation._recordedjob import JobRecords
+from semcrawl.evaluation.warcrecords import content_of, warcio
 from semcrawl.evaluation.world import REDIRECTS, Answer
-from semcrawl.rdf import ReadOptions, detect
-from semcrawl.rdf.detection import Compression, coding_of
-from semcrawl.rdf.limits import Budget
-from semcrawl.rdf.packed.archives import unpacked
-from semcrawl.rdf.packed.streams import Readable, SafeFile
+from semcrawl.rdf import detect
 from semcrawl.sources.endpointwalk import CUT_OFF
 from semcrawl.sources.negotiation import address_of, as_rdf, prefers_rdf
 from semcrawl.web.hosts import netloc_of
@@ -34,9 +29,9 @@ _LASTING = frozenset({200, 301, 308, 404, 410})
 _ROBOTS = "/robots.txt"
 _HEAD = 16_384  # bytes by which a body's type is detected
 #: headers with links or forms, and those that mark truncated bodies
-_KEPT_HEADERS = {name.lower() for name in ("Link", "Vary", "Refresh", *CUT_OFF)}
-#: content codings that warcio does not decode, or not with every version of their libraries
-_UNPACKED_HERE = (Compression.BROTLI, Compression.ZSTANDARD)
+_KEPT_HEADERS = {
+    name.lower() for name in ("Link", "Alternates", "Vary", "Refresh", "X-Robots-Tag", *CUT_OFF)
+}
 #: ``.open`` marks a file that a crawl was still writing when it ended
 _ENDINGS = (".warc", ".warc.gz", ".warc.gz.open")
 
@@ -168,7 +163,7 @@ class RecordedWorld:
         with place.file.open("rb") as file:
             file.seek(place.offset)
             for record, _ in _records(file):
-                return b"".join(iter(partial(_content(record).read, 1 << 16), b""))
+                return b"".join(iter(partial(content_of(record).read, 1 << 16), b""))
         return b""
 
 
@@ -205,7 +200,7 @@ def _responses(file: BinaryIO) -> Iterator[tuple[str, int, Answer, str]]:
 
 def _records(file: BinaryIO) -> Iterator[tuple[Any, int]]:
     """Yield records with their offsets, up to the first broken one."""
-    archiveiterator, exceptions = _warcio("archiveiterator"), _warcio("exceptions")
+    archiveiterator, exceptions = warcio("archiveiterator"), warcio("exceptions")
     iterator = archiveiterator.ArchiveIterator(file)
     try:
         for record in iterator:
@@ -223,12 +218,13 @@ def _answer(record: Any, url: str) -> Answer:
         status = 0
     content_type = http.get_header("Content-Type") or ""
     if status in REDIRECTS:
-        location = resolve(url, http.get_header("Location") or "") or ""
+        named = http.get_header("Location") or ""
+        location = (resolve(url, named) or "") if named else ""
         return Answer(status, content_type, location=location, headers=_headers(http))
-    if status != 200:
-        return Answer(status, content_type)
+    if not 200 <= status < 300:
+        return Answer(status, content_type, headers=_headers(http))
     digest = hashlib.sha256()
-    stream = _content(record)
+    stream = content_of(record)
     head = piece = stream.read(_HEAD)
     while piece:
         digest.update(piece)
@@ -245,28 +241,3 @@ def _answer(record: Any, url: str) -> Answer:
 
 def _headers(http: Any) -> tuple[tuple[str, str], ...]:
     return tuple((n, v) for n, v in http.headers if n.lower() in _KEPT_HEADERS)
-
-
-def _content(record: Any) -> Readable:
-    """Return the decoded body of a recorded response."""
-    kind = coding_of(record.http_headers.get_header("Content-Encoding") or "")
-    if kind not in _UNPACKED_HERE:
-        content: Readable = record.content_stream()
-        return content
-    record.http_headers.remove_header("Content-Encoding")
-    content = record.content_stream()
-    budget = Budget(ReadOptions())
-    try:
-        return unpacked(SafeFile(content, budget, counted=False), kind, budget)
-    except ImportError:
-        raise UsageError(
-            f"a recorded body is coded by {kind.value}: {install_hint('compression')}"
-        ) from None
-
-
-def _warcio(module: str) -> Any:
-    """Import a module of the optional package warcio."""
-    try:
-        return importlib.import_module(f"warcio.{module}")
-    except ImportError:
-        raise UsageError(f"recorded crawls need warcio: {install_hint('warc')}") from None

@@ -47,7 +47,7 @@ class _Page:
     def body(self) -> str:
         """Return the content of the body element."""
         results = self.results
-        runs = results["repeat"]
+        runs = max((each.get("repeat", 1) for each in results["sets"]), default=1)
         parts = [
             "<h1>What each strategy finds</h1>",
             f'<p class="note">semcrawl {escape(str(results["semcrawl"]))}, '
@@ -83,7 +83,9 @@ class _Page:
             most = max(data["requests"], default=0)
             parts.append(f'<p class="note">At most {most:,} requests to each world.</p>')
             parts.append(self.harvest(data))
+            parts.append(tables.of_the_thesis(data))
             parts.append(studytables.steps(data, self.title))
+            parts.append(studytables.keywords(data))
             parts.append(studytables.kept(data, self.title))
             parts.append(studytables.measured(data))
             parts.append(tables.side_by_side(data, self.title))

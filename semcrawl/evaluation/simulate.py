@@ -22,30 +22,30 @@ from semcrawl.evaluation.queries import QueryAnswer, unread
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
 from semcrawl.evaluation.run import Fetch, Run
 from semcrawl.evaluation.world import World
-from semcrawl.links import Link, Page
+from semcrawl.links import Link, Page, folders_above
 from semcrawl.relevance.bodytypes import body_wanted
 from semcrawl.relevance.contract import (
+    Ascending,
     Citing,
-    Label,
     Outcome,
     Ranked,
     Rekeying,
     Relevance,
 )
+from semcrawl.relevance.families import families
 from semcrawl.relevance.focus import Grade, grade
 from semcrawl.sources.endpointsteps import Step, endpoint_of_seed
-from semcrawl.sources.negotiation import is_as_rdf
+from semcrawl.sources.listing import FIRST, SEEDS
+from semcrawl.sources.negotiation import Wish, is_as_rdf, wish_of
 from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES, FoundBy, Kind
 
 __all__ = ["Fetch", "Run", "simulate"]
 
 T = TypeVar("T")
 
-#: group of seeds that a strategy would drop, and its value, above all others
-_SEEDS = "seeds"
-_SEEDS_VALUE = 1e9
-#: least status of an error
+#: least status of an error, and statuses of addresses that do not exist
 _ERRORS = 400
+_DEAD = (404, 410)
 #: most redirects followed in a row, as in the crawler's settings
 _MAX_REDIRECTS = 20
 
@@ -101,11 +101,16 @@ class _Crawl:
         self.is_target = is_target
         self.aim = aim
         self.ambiguous_types = ambiguous_types
-        self.frontier = SimulatedFrontier()
-        self.frontier.set_values({_SEEDS: _SEEDS_VALUE})
+        self.ascends = isinstance(strategy, Ascending) and strategy.ascends
+        self.frontier = SimulatedFrontier(graph.family_tries)
+        self.frontier.set_values({SEEDS: FIRST})
         self.endpoints = SimulatedEndpoints(graph, self.frontier)
         self.lists = SimulatedLists(
-            *(graph, self.frontier, self._enter, self._learn_more, self.endpoints.take_found)
+            graph=graph,
+            frontier=self.frontier,
+            enter=self._enter,
+            learn=self._learn_more,
+            begin=self.endpoints.take_found,
         )
         self.leads = SimulatedLeads(graph, self.frontier, self._enter)
         #: whether the last fetch was a target
@@ -129,9 +134,15 @@ class _Crawl:
         """Add a seed; return whether it is new."""
         page, link = Page(url, depth=-1), Link(url, element="seed")
         ranked = self.strategy.rank(page, [link])[0]
-        group = ranked.group if ranked.group is not None else _SEEDS
+        group = ranked.group if ranked.group is not None else SEEDS
         waiting = Waiting(
-            *(url, url, ranked.label, ranked.rules, None, 0, group),
+            url=url,
+            asked=url,
+            label=ranked.label,
+            rules=ranked.rules,
+            parent=None,
+            depth=0,
+            group=group,
             found_by=FoundBy.SEED,
             query=query,
         )
@@ -147,20 +158,25 @@ class _Crawl:
             return True
         self.paid = False
         answer = self.endpoints.answer_to(waiting)
-        node = answer.node if answer else self.graph.look(waiting.url, waiting.label is Label.R)
+        rdf_first = waiting.asks_for is not Wish.PAGE
+        node = answer.node if answer else self.graph.look(waiting.url, rdf_first)
         listed = is_listed(waiting)
         if not listed and not is_place(waiting):
             self._timed(lambda: self.strategy.taken([waiting.asked]))
-        if node.shelves or listed:
-            self._note(waiting, node, None)
+        if node.shelves or (listed and not node.answer.redirect):
+            self._note(waiting, node, node.answer.kind if node.answer.is_success else None)
             self.lists.keep(waiting, node)
         elif is_guess(waiting) and node.answer.status >= _ERRORS:
             self._note(waiting, node, None)
             self._learn(waiting, node, None)
+        elif listed and is_guess(waiting) and "sitemap" not in node.answer.location.lower():
+            self._note(waiting, node, None)
         elif node.answer.redirect:
             self._redirected(waiting, node)
         elif answer is not None:
             self._read_query(waiting, answer)
+        elif not node.answer.is_success:
+            self._failed(waiting, node)
         else:
             self._read(waiting, node)
         self.lists.fetched(waiting, paid=self.paid)
@@ -174,14 +190,27 @@ class _Crawl:
     def _redirected(self, waiting: Waiting, node: Node) -> None:
         """Add a redirect's target at the front of its group, if it is new and allowed."""
         self._note(waiting, node, None)
-        self.leads.ask_as_rdf(waiting, node)
+        waiting = self.leads.ask_as_rdf(waiting, node)
         target = self.graph.redirect(waiting.url, node.answer)
         allowed = target is not None and waiting.redirects < _MAX_REDIRECTS
+        if target is not None and is_listed(waiting):
+            self.graph.expect_sitemap(target, waiting.url)
         if allowed and self.frontier.add(waiting.redirected(target or ""), -math.inf):
             return
         if allowed and isinstance(self.strategy, Rekeying) and self.strategy.rekeys:
             self.frontier.rekey({target or "": -math.inf})
-        self._learn(waiting, node, None, duplicate=allowed)
+        self._learn(waiting, node, None, duplicate=allowed, led_to=target or "")
+        if allowed:
+            self.leads.note_known_target(waiting, target or "")
+
+    def _failed(self, waiting: Waiting, node: Node) -> None:
+        """Process an answer without a document: ask in another way, or give up."""
+        self._note(waiting, node, None)
+        if self.leads.gave_nothing(waiting, node) and self.leads.ask_again(waiting):
+            return
+        if node.answer.status in _DEAD:
+            self.leads.note_dead_end(waiting)
+        self._learn(waiting, node, None)
 
     def _read_query(self, waiting: Waiting, answer: QueryAnswer) -> None:
         """Process the answer of an endpoint."""
@@ -196,7 +225,7 @@ class _Crawl:
     def _read(self, waiting: Waiting, node: Node) -> None:
         """Process the answer of a URL."""
         answer = node.answer
-        kind = answer.kind if answer.status == 200 else None
+        kind: Kind | None = answer.kind
         filtered = kind is not None and not (
             body_wanted(answer.content_type, waiting.label, self.ambiguous_types)
             or self._is_image(node)
@@ -204,19 +233,27 @@ class _Crawl:
         if filtered:
             kind = None
         self._note(waiting, node, kind, filtered)
-        if kind is Kind.HTML and is_as_rdf(waiting.url):
-            self._learn(waiting, node, kind, duplicate=True)  # the page again
+        nothing = not filtered and self.leads.gave_nothing(waiting, node)
+        if nothing and self.leads.ask_again(waiting):
+            return
+        if kind is Kind.HTML and is_as_rdf(waiting.url):  # the page again
+            if not self.leads.ask_again(waiting):
+                self._learn(waiting, node, kind, duplicate=True)
             return
         known = kind in (Kind.HTML, Kind.RDF) and bool(node.digest) and node.digest in self.had
         if kind in (Kind.HTML, Kind.RDF):
             self.had.add(node.digest)
         shows_rdf = kind is Kind.HTML and self.leads.shows_rdf(waiting, node)
         follows = kind in (Kind.HTML, Kind.OTHER) or filtered or self.graph.follow_rdf
-        links = self.leads.links_of(waiting, node) if node.links or node.with_catalogue else ()
+        links: Sequence[Link] = node.header_links
+        if not filtered:
+            links = self.leads.links_of(waiting, node) if node.links or node.signs else ()
+        if self.ascends and kind is Kind.HTML and (node.links or not node.own_links):
+            links = [*links, *folders_above(waiting.url)]
         links = self.endpoints.take_found(Page(waiting.url, waiting.depth), links)
         entered = self._rank(waiting, node, links) if follows and links else ()
         graded = Grade(False, 0.0)
-        if kind is not None and not node.broken and not node.is_list:
+        if kind is not None and node.keeps and not node.broken and not node.is_list:
             graded = self._grade(waiting, node)
         self.paid = graded.target
         if node.is_list:  # to the strategy, it is a page of links
@@ -224,7 +261,7 @@ class _Crawl:
         elif kind is Kind.HTML:
             self.leads.note_page(waiting, node, shows_rdf=shows_rdf, target=graded.target)
         elif kind is Kind.RDF:
-            self.leads.note_rdf(waiting, whole=not node.broken, target=graded.target)
+            self.leads.note_rdf(waiting, whole=node.keeps and not node.broken, target=graded.target)
         self._learn(waiting, node, kind, graded, duplicate=known, new_links=entered)
 
     def _is_image(self, node: Node) -> bool:
@@ -236,9 +273,10 @@ class _Crawl:
         if self.aim is None:
             return grade(self.is_target(node), None, 1.0)
         relevance = self._relevance(waiting, node) or 0.0
-        counts = self.aim.counts(node.answer, relevance)
-        worth = None if node.judged is None or self._is_image(node) else node.judged.worth
-        return grade(counts, relevance, self.aim.threshold, worth)
+        counts = self.aim.counts(node)
+        if node.judged is None or self._is_image(node):
+            return grade(counts, relevance, self.aim.threshold)
+        return grade(counts, node.judged.deciding, self.aim.threshold, node.judged.worth)
 
     def _relevance(self, waiting: Waiting, node: Node) -> float | None:
         return waiting.near_text if self._is_image(node) else node.relevance
@@ -252,8 +290,12 @@ class _Crawl:
         *,
         duplicate: bool = False,
         new_links: tuple[Ranked, ...] = (),
+        led_to: str = "",
     ) -> None:
         """Report an outcome to the strategy."""
+        if not led_to:  # the document, as other links may lead to it too
+            led_to = node.digest.hex() if kind is Kind.HTML else ""
+            led_to = waiting.url if waiting.redirects else led_to
         outcome = Outcome(
             url=waiting.asked,
             kind=kind,
@@ -269,9 +311,12 @@ class _Crawl:
             new_links=new_links,
             relevance=None if kind is None or node.broken else self._relevance(waiting, node),
             gain=None if self.aim is None else graded.gain,
+            family=waiting.family,
+            led_to=led_to,
         )
         self._timed(lambda: self.strategy.learn(outcome))
         self._apply()
+        self.frontier.judge_family(outcome)  # new keys are not for links that come back now
 
     def _rank(self, waiting: Waiting, node: Node, links: Sequence[Link]) -> tuple[Ranked, ...]:
         """Judge a document's links; add the new ones to the frontier."""
@@ -287,6 +332,7 @@ class _Crawl:
         ranked = self._timed(lambda: self.strategy.rank(page, links))
         self.run.ranked += len(ranked)
         entered = []
+        family = self._families(page, ranked) if page.rdf else {}
         for link in ranked:
             url = link.link.url
             if self.frontier.knows(url):
@@ -297,14 +343,31 @@ class _Crawl:
             rules = ("sitemap", *link.rules) if link.link.is_sitemap else link.rules
             self.frontier.add(
                 Waiting(
-                    *(url, url, link.label, rules, page.url, page.depth + 1, link.group),
+                    url=url,
+                    asked=url,
+                    label=link.label,
+                    rules=rules,
+                    parent=page.url,
+                    depth=page.depth + 1,
+                    group=link.group,
                     found_by=link.link.found_by,
                     near_text=link.link.near_text,
+                    wish=wish_of(link.link),
+                    family=family.get(url, ""),
                 ),
                 link.key,
             )
             entered.append(link)
         return tuple(entered)
+
+    def _families(self, page: Page, ranked: Sequence[Ranked]) -> dict[str, str]:
+        """Name the families of the new links of an RDF document."""
+        urls = [each.link.url for each in ranked if each.group is not None]
+        urls = [url for url in urls if not self.frontier.knows(url)]
+        tries = self.graph.family_tries
+        if not 0 < tries < len(urls):
+            return {}
+        return {url: family.name for url, family in families(page.url, urls, tries).items()}
 
     def _apply(self) -> None:
         """Apply the learned values."""
@@ -319,10 +382,16 @@ class _Crawl:
         self, waiting: Waiting, node: Node, kind: Kind | None, filtered: bool = False
     ) -> None:
         """Record the request."""
-        kept = kind is not None and self._grade(waiting, node).target
+        kept = kind is not None and node.keeps and self._grade(waiting, node).target
         fetch = Fetch(
-            *(waiting.url, waiting.asked, node.answer.status, kind, waiting.label, waiting.rules),
-            *(waiting.parent, waiting.depth),
+            url=waiting.url,
+            asked=waiting.asked,
+            status=node.answer.status,
+            kind=kind,
+            label=waiting.label,
+            rules=waiting.rules,
+            parent=waiting.parent,
+            depth=waiting.depth,
             kept=kept,
             filtered=filtered,
             found_by=waiting.found_by,

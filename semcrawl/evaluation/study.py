@@ -17,6 +17,7 @@ from semcrawl.evaluation.metrics import (
     harvest_rate,
 )
 from semcrawl.evaluation.references import REFERENCES, reference_curve
+from semcrawl.evaluation.rivals import RIVALS
 from semcrawl.evaluation.run import Run
 from semcrawl.evaluation.simulate import simulate
 from semcrawl.evaluation.trial import Trial, measure
@@ -34,6 +35,11 @@ TITLES: Mapping[str, str] = {
     "rules-parents": "FC-R+HR",
     "association-rules": "FC-R2",
     "url-distance": "FC-R+HR2",
+}
+
+#: Classes that stand for a strategy where crawls run as in the thesis.
+THESIS_CLASSES: Mapping[str, str] = {
+    "breadth-first": "semcrawl.relevance.orders.Traditional",
 }
 
 #: Settings that undo our departures from the thesis.
@@ -61,11 +67,11 @@ class Plan:
     strategies: Sequence[str]
     #: most requests per world and strategy
     pages: int = 2000
-    #: runs of a strategy that depends on the seed
+    #: runs of a strategy that depends on the seed; of generated worlds, each with its own
     repeat: int = 1
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
-    #: settings that the user chose, and that thesis mode leaves alone; ``pages`` and
+    #: settings that the user chose, and that thesis mode leaves alone; ``pages``, ``repeat`` and
     #: ``strategies``, where the user chose these
     chosen: frozenset[str] = frozenset()
     is_target: IsTarget = is_rdf
@@ -73,19 +79,22 @@ class Plan:
     follow_rdf: bool = False
 
     def for_set(self, worlds: WorldSet) -> Self:
-        """Return the plan for the worlds of a set: its strategies, unless the user chose some."""
-        if "strategies" in self.chosen or not worlds.strategies:
-            return self
-        return replace(self, strategies=worlds.strategies)
+        """Return the plan for a set, whose strategies and repetitions hold if none are chosen."""
+        mine = "strategies" in self.chosen or not worlds.strategies
+        return replace(
+            self,
+            strategies=self.strategies if mine else worlds.strategies,
+            repeat=self.repeat if "repeat" in self.chosen else max(self.repeat, worlds.repeat),
+        )
 
     def truth_of(self, world: World, aim: Aim | None = None) -> IsTarget:
         """Return what counts as found in a world: as the world knows, or as the topic judges."""
         if isinstance(world, Labelled):
             topical = world.topical
-            return lambda node: node.answer.status == 200 and topical(node.answer.document)
+            return lambda node: node.answer.is_success and topical(node.answer.document)
         if aim is None:
             return self.is_target
-        return lambda node: aim.reached(node.answer, node.relevance)
+        return lambda node: aim.reached(node)
 
     def settings_for(self, thesis: bool, seed: int) -> dict[str, Any]:
         """Return the settings of one run."""
@@ -97,7 +106,11 @@ class Plan:
 
 @dataclass
 class WorldResult:
-    """The results of a study on one world."""
+    """The results of a study on one world.
+
+    A generated world is another in each repetition. Trials are measured on their own; all else is
+    of the first one.
+    """
 
     world: str
     hosts: Sequence[str]
@@ -112,7 +125,7 @@ class WorldResult:
     pages: int = 0
     #: strategy → its trials, one per seed
     trials: dict[str, list[Trial]] = field(default_factory=dict)
-    #: URLs that any run requested, by outcome, and documents by type
+    #: URLs that any run of the first repetition requested, by outcome, and documents by type
     merged: Mapping[str, int] = field(default_factory=dict)
     #: fault of the world; empty = none
     problem: str = ""
@@ -125,8 +138,8 @@ class SetResult:
     name: str
     thesis: bool
     worlds: list[WorldResult] = field(default_factory=list)
-    #: measurements other than crawls
-    figures: Mapping[str, Any] = field(default_factory=dict)
+    #: measurements other than crawls, one of each repetition
+    figures: list[Mapping[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,23 +203,31 @@ def study(
     for worlds in sets:
         result = SetResult(worlds.name, worlds.thesis)
         results.append(result)
-        for world in worlds.worlds:
-            _study_world(world, result, plan.for_set(worlds), crawl, report)
-        if worlds.measure is not None:
-            result.figures = _measured(worlds, report)
+        mine = plan.for_set(worlds)
+        if worlds.again is None:
+            for world in worlds.worlds:
+                _study_world(world, result, mine, crawl, report)
+            result.figures += _measured(worlds, report)
+            continue
+        for seed in range(mine.seed, mine.seed + mine.repeat):
+            each = worlds if seed == mine.seed else worlds.again(seed)
+            one = replace(mine, seed=seed, repeat=1)
+            for number, world in enumerate(each.worlds):
+                _study_world(world, result, one, crawl, report, number)
+            result.figures += _measured(each, report)
     return results
 
 
-def _measured(worlds: WorldSet, report: Callable[[Progress], None]) -> Mapping[str, Any]:
+def _measured(worlds: WorldSet, report: Callable[[Progress], None]) -> list[Mapping[str, Any]]:
     """Take a set's measurements other than crawls; a fault is recorded as that of a world."""
     if worlds.measure is None:
-        return {}
+        return []
     try:
-        return worlds.measure(lambda pages: report(Progress(worlds.name, "", 0, pages, 0)))
+        return [worlds.measure(lambda pages: report(Progress(worlds.name, "", 0, pages, 0)))]
     except (ImportError, OSError, SemcrawlError) as error:
         missing = f"{error.name} is not installed" if isinstance(error, ImportError) else ""
         report(Progress(worlds.name, "", 0, 0, 0, True, missing or str(error)))
-        return {}
+        return []
 
 
 def _study_world(
@@ -215,11 +236,16 @@ def _study_world(
     plan: Plan,
     crawl: Crawl,
     report: Callable[[Progress], None],
+    number: int | None = None,
 ) -> None:
-    """Run every strategy on a world; its result joins the set before the first run."""
+    """Run every strategy on a world; its result joins the set before the first run.
+
+    ``number``: the place of a repeated world in the set, whose result has the first repetition.
+    """
     settings, pages = plan.settings_for(into.thesis, 0), plan.pages
     if isinstance(world, Labelled):
-        settings["SEMCRAWL_ABOUT"] = world.about
+        if "SEMCRAWL_ABOUT" not in plan.chosen:
+            settings["SEMCRAWL_ABOUT"] = world.about
         pages = pages if "pages" in plan.chosen else world.requests
         topic = world.topic
     else:
@@ -247,9 +273,13 @@ def _study_world(
     budget = area_budget(site, pages)
     bound = reference_curve("omniscient", site, budget)
     hosts = sorted(world.hosts)
-    result = WorldResult(world.name, hosts, world.starts, site, budget, bound, topic, pages)
-    into.worlds.append(result)
-    result.problem = _problem(graph, site)
+    repeated = number is not None and number < len(into.worlds)
+    if repeated:
+        result = into.worlds[number or 0]
+    else:
+        result = WorldResult(world.name, hosts, world.starts, site, budget, bound, topic, pages)
+        into.worlds.append(result)
+    result.problem = result.problem or _problem(graph, site)
     if result.problem:
         report(Progress(world.name, "", 0, 0, 0, True, result.problem))
         if not site.pages:
@@ -257,23 +287,28 @@ def _study_world(
     truth = Truth(graph, is_target)
     asked: dict[str, int] = {}
     for name in plan.strategies:
-        trials: list[Trial] = []
         orders: list[list[str]] = []
+        load = RIVALS.get(name, name)
+        if into.thesis:
+            load = THESIS_CLASSES.get(load, load)
         for seed in range(plan.seed, plan.seed + plan.repeat):
             if name in REFERENCES:
                 run = Run(world.name, name, seed)
                 run.curve = reference_curve(name, site, budget)
                 orders.append([])
             else:
-                run = _run(graph, name, settings, pages, seed, crawl)
+                run = _run(graph, load, settings, pages, seed, crawl)
                 orders.append(run.order)
                 asked.update((fetch.url, fetch.status) for fetch in run.fetches)
             if len(orders) == 2 and orders[0] == orders[1]:
                 break  # the strategy ignores the seed: one run is enough
-            trials.append(measure(run, truth, site, bound, budget, topical=bool(result.about)))
-            result.trials[name] = trials
+            topical = bool(result.about)
+            result.trials.setdefault(name, []).append(
+                measure(run, truth, site, bound, budget, topical=topical, thesis=into.thesis)
+            )
             report(Progress(world.name, name, seed, len(run.curve), run.found, True, run.error))
-        result.merged = _merge(asked, truth)
+        if not repeated:
+            result.merged = _merge(asked, truth)
 
 
 def _merge(asked: Mapping[str, int], truth: Truth) -> dict[str, int]:

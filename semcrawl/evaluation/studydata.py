@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -21,6 +21,7 @@ from semcrawl.evaluation.study import (
     WorldResult,
     harvest_average,
 )
+from semcrawl.evaluation.thesis.comparison import thesis_tables
 from semcrawl.evaluation.trial import Trial
 from semcrawl.relevance import Label
 
@@ -51,9 +52,12 @@ def _set(result: SetResult, plan: Plan) -> dict[str, Any]:
     return {
         "name": result.name,
         "thesis": result.thesis,
+        "repeat": max((len(t) for w in result.worlds for t in w.trials.values()), default=1),
         "worlds": [_world(world) for world in result.worlds],
         "requests": points,
-        "figures": dict(result.figures),
+        "figures": _over_seeds(result.figures) if result.figures else {},
+        "repetitions": [dict(each) for each in result.figures],
+        "tables": thesis_tables(result) if result.thesis else [],
         "strategies": {name: _average(result, name, points) for name in names},
         "comparisons": [
             asdict(comparison)
@@ -135,28 +139,52 @@ def _trials(trials: Sequence[Trial], world: WorldResult, points: Sequence[int]) 
 
 
 def _about(trials: Sequence[Trial], world: WorldResult) -> dict[str, Any]:
-    """Return precision and discovery of a topical crawl, and of what it kept (first seed)."""
-    first = next((trial for trial in trials if trial.curve), None)
-    if not world.about or first is None:
+    """Return precision and discovery of a topical crawl, and of what it kept: means over seeds."""
+    good = [trial for trial in trials if trial.curve]
+    if not world.about or not good:
         return {}
-    total = max(1, len(world.site.target_depth))
-    kept, right = first.kept
+    kept, right = (sum(each) / len(good) for each in zip(*(t.kept for t in good), strict=True))
     return {
         "steps": [
             {
                 "requests": step,
-                "precision": harvest_rate(first.curve, step),
-                "discovery": first.curve[min(step, first.requests) - 1] / total,
+                **_with_deviation("precision", [harvest_rate(t.curve, n) for t, n in at]),
+                **_with_deviation("discovery", [t.curve[n - 1] / max(1, t.targets) for t, n in at]),
             }
             for step in steps(world.pages)
+            # the last step is the end of each, as worlds of other seeds may have more requests
+            for at in [
+                [(t, t.requests if step == world.pages else min(step, t.requests)) for t in good]
+            ]
         ],
         "kept": {
             "documents": kept,
             "right": right,
-            "precision": right / kept if kept else None,
-            "recall": right / total,
+            **_with_deviation("precision", [t.kept[1] / t.kept[0] for t in good if t.kept[0]]),
+            **_with_deviation("recall", [t.kept[1] / max(1, t.targets) for t in good]),
         },
     }
+
+
+def _with_deviation(name: str, values: Sequence[float]) -> dict[str, float | None]:
+    """Return the mean of a figure, and its deviation; ``None`` without values."""
+    found = spread(values) if values else None
+    return {
+        name: found.mean if found else None,
+        f"{name}_deviation": found.deviation if found else None,
+    }
+
+
+def _over_seeds(values: Sequence[Any]) -> Any:
+    """Return the means of equal structures of numbers; else the first of them."""
+    first = values[0]
+    if isinstance(first, Mapping):
+        shared = (key for key in first if all(key in each for each in values))
+        return {key: _over_seeds([each[key] for each in values]) for key in shared}
+    if all(isinstance(each, int | float) and not isinstance(each, bool) for each in values):
+        mean = sum(values) / len(values)
+        return round(mean) if isinstance(first, int) else mean
+    return first
 
 
 def steps(pages: int) -> list[int]:

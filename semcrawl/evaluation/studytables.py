@@ -5,29 +5,37 @@ No code uses those figures (sources.md) to make a world or to steer a crawl.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from semcrawl.evaluation.statistics import spread
 from semcrawl.evaluation.tables import percent, table
 
 #: figures of I: links of 500 pages of 30 domains, and what normalisation left of them
 _I_LINKS, _I_LEFT = 7839, 2093
+#: I's related texts per image, by domain (Table 5-2)
+_I_RELATED = (1.68, 1.65, 2.42, 2.01, 1.17, 0.87, 1.30, 1.44, 0.88, 0.58)
 
 #: the result of S, whose numbers are not known here
 TOPIC = (
     "S compared breadth-first, PageRank and IPageRank on 20 travel sites and 60 others, more than "
     "20,000 pages, at 500, 1,000, … 4,000 pages: IPageRank was best in precision and discovery."
 )
-#: precision and recall in %, by query: of the traditional crawler, of the focused one
-KEYWORDS = (
-    ((70, 82), (80, 81)),
-    ((82, 85), (88, 82)),
-    ((77, 84), (85, 81)),
-    ((79, 86), (86, 84)),
-    ((76, 84), (85, 83)),
-    ((71, 86), (88, 82)),
-)
+#: K's precision and recall in %, by query: of the traditional crawler, of the focused one
+KEYWORDS: Mapping[str, tuple[tuple[int, int], tuple[int, int]]] = {
+    "time, bubble, sort": ((70, 82), (80, 81)),
+    "sort, quick": ((82, 85), (88, 82)),
+    "quick, heap, space": ((77, 84), (85, 81)),
+    "shell, sort, time": ((79, 86), (86, 84)),
+    "heap, space, sort": ((76, 84), (85, 83)),
+    "data, sort, time, shell": ((71, 86), (88, 82)),
+}
+_LITERAL = {
+    "traditional": "literal: traditional",
+    "focused": "literal: all keywords",
+    "any": "literal: any keyword",
+}
 
 Data = Mapping[str, Any]
 Title = Callable[[str], str]
@@ -49,7 +57,7 @@ def _steps(world: Data, title: Title) -> str:
     requests = [step["requests"] for step in next(iter(ran.values()))["steps"]]
     head = ["strategy", "", *(f"{number:,}" for number in requests)]
     rows = [
-        [title(name), figure, *(percent(step[figure]) for step in one["steps"])]
+        [title(name), figure, *(step_cell(step, figure) for step in one["steps"])]
         for figure in ("precision", "discovery")
         for name, one in ran.items()
     ]
@@ -60,35 +68,99 @@ def _steps(world: Data, title: Title) -> str:
     return table(head, rows, note)
 
 
+def step_cell(step: Data, figure: str) -> str:
+    """Return a figure of a step as a percentage, with its deviation over seeds if it has one."""
+    deviation = step.get(f"{figure}_deviation")
+    return percent(step[figure]) + (f" ± {100 * deviation:.1f}" if deviation else "")
+
+
 def kept(data: Data, title: Title) -> str:
     """Return a table of the pages each crawl returned: all, and those judged on topic."""
     worlds = [world for world in data["worlds"] if world.get("about")]
     names = [n for n in data["strategies"] if any(_returned(w, n, keeps=True) for w in worlds)]
     if not names:
         return ""
-    study = data["name"] == "keywords"
     head = ["world", *(f"{title(name)}: {what}" for name in names for what in ("all", "kept"))]
-    rows = []
-    for number, world in enumerate(worlds):
-        rows.append([world["name"], *kept_cells(world, names)])
-        if study and number < len(KEYWORDS):
-            (a, b), (c, d) = KEYWORDS[number]
-            told = {"breadth-first": [f"{a} / {b}", ""], "keyword-focused": ["", f"{c} / {d}"]}
-            rows.append(["— K", *(cell for name in names for cell in told.get(name, ["", ""]))])
+    rows = [[world["name"], *kept_cells(world, names)] for world in worlds]
     if len(worlds) > 1:
         rows.append(["mean", *_means(worlds, names)])
     note = (
         "Precision / recall in % of all pages that a crawl requested, and of those it kept "
         "because their relevance reached the threshold."
     )
-    if study:
-        note += " K's traditional crawler returns all of them, its focused one the matched ones."
     return "<h3>What was kept</h3>" + table(head, rows, note)
+
+
+def keyword_rows(data: Data) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of K's table: its figures, its algorithm to the letter, and ours."""
+    runs = [each["literal"] for each in data.get("repetitions", ()) if "literal" in each]
+    if not runs:
+        return [], []
+    ours = [name for name in data["strategies"] if name != "breadth-first"]
+    head = ["query", "K: traditional", *list(_LITERAL.values())[:1], "K: focused"]
+    head += [*list(_LITERAL.values())[1:], *(f"{name}, kept" for name in ours)]
+    rows: list[list[str]] = []
+    for query, told in KEYWORDS.items():
+        known = [run[query] for run in runs if query in run]
+        if not known:
+            continue
+        literal = [_over(known, name) for name in _LITERAL]
+        world: Data = next((one for one in data["worlds"] if one["name"] == query), {})
+        kept = [world.get("strategies", {}).get(name, {}).get("kept") for name in ours]
+        k = ["{} / {}".format(*pair) for pair in told]
+        rows.append([query, k[0], literal[0], k[1], *literal[1:], *map(_kept_spread, kept)])
+    every = [
+        {name: {f: fmean(run[q][name][f] for q in run) for f in ("precision", "recall")}
+         for name in _LITERAL}
+        for run in runs
+    ]  # fmt: skip
+    means = [_over(every, name) for name in _LITERAL]
+    told_means = [
+        " / ".join(f"{fmean(pair[n] for pair in column):.1f}" for n in (0, 1))
+        for column in zip(*KEYWORDS.values(), strict=True)
+    ]
+    last = [cells for name in ours if (cells := _means(data["worlds"], [name])[1:])]
+    rows.append(["mean", told_means[0], means[0], told_means[1], *means[1:], *(c[0] for c in last)])
+    return head, rows
+
+
+def keywords(data: Data) -> str:
+    """Return K's table with ours beside it."""
+    head, rows = keyword_rows(data)
+    if not rows:
+        return ""
+    note = (
+        "Precision / recall in %, mean ± deviation over repetitions. In the middle K's algorithm "
+        "to the letter: a list, first in first out, with and without the keyword check; on the "
+        "right what crawls keep that choose their links."
+    )
+    return "<h3>Beside K</h3>" + table(head, rows, note)
+
+
+def _over(runs: Sequence[Mapping[str, Mapping[str, float]]], name: str) -> str:
+    """Return the spread of precision / recall over runs, in %."""
+    return " / ".join(
+        _percent_spread([run[name][figure] for run in runs]) for figure in ("precision", "recall")
+    )
+
+
+def _percent_spread(values: Sequence[float]) -> str:
+    found = spread([100 * value for value in values])
+    return f"{found.mean:.0f} ± {found.deviation:.0f}" if found.count > 1 else f"{found.mean:.0f}"
+
+
+def _kept_spread(kept: Data | None) -> str:
+    if not kept or kept["precision"] is None:
+        return "–"
+    return " / ".join(
+        f"{100 * kept[figure]:.0f} ± {100 * kept[f'{figure}_deviation']:.0f}"
+        for figure in ("precision", "recall")
+    )
 
 
 def measured(data: Data) -> str:
     """Return a table of the figures of near texts, searches and links."""
-    rows = image_rows(data.get("figures", {}))
+    rows = image_rows(data.get("figures", {}), data.get("repetitions", ()))
     if not rows:
         return ""
     note = (
@@ -125,29 +197,47 @@ def _returned(world: Data, name: str, *, keeps: bool) -> tuple[float, float] | N
     return 100 * one["harvest_rate"]["mean"], 100 * one["steps"][-1]["discovery"]
 
 
-def image_rows(figures: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return rows (what, figure, note) of all figures measured."""
-    if not figures:
+def image_rows(
+    figures: Mapping[str, Any], repetitions: Sequence[Mapping[str, Any]] = ()
+) -> list[tuple[str, str, str]]:
+    """Return rows (what, figure, note) of all figures measured, with spreads over repetitions."""
+    if "best_places" not in figures:
         return []
+    runs = repetitions or [figures]
     best, search, links = (figures[name] for name in ("best_places", "search", "spellings"))
     places = sorted(figures["places"].items(), key=lambda item: -item[1]["precision"])
+
+    def over(part: str, name: str, digits: int = 0) -> str:
+        found = spread([run[part][name] for run in runs])
+        deviation = f" ± {found.deviation:,.{digits}f}" if found.count > 1 else ""
+        return f"{found.mean:,.{digits}f}{deviation}"
+
+    ratios = [run["spellings"]["links"] / max(1, run["spellings"]["normalised"]) for run in runs]
+    told = f"{_I_LINKS:,} → {_I_LEFT:,}, {_I_LINKS / _I_LEFT:.2f} to one"
     return [
         (
             "best place of near text",
-            f"{best['right']} of {best['domains']} domains",
+            f"{over('best_places', 'right')} of {best['domains']} domains",
             f"right, after {figures['pages']:,} pages with {figures['pictures']:,} pictures",
         ),
         (
+            "related texts per image",
+            over("related", "mean", 2),
+            f"{over('related', 'least', 2)} to {over('related', 'most', 2)} by domain (I: "
+            f"{fmean(_I_RELATED):.2f}, {min(_I_RELATED)} to {max(_I_RELATED)} in ten domains)",
+        ),
+        (
             "search, precision at 10",
-            f"{search['precision_at_10']:.2f}",
-            f"{search['queries']} queries; {search['precision_at_10_misspelled']:.2f} of the "
-            f"{search['misspelled']} that are misspelled",
+            over("search", "precision_at_10", 2),
+            f"{search['queries']} queries; {over('search', 'precision_at_10_misspelled', 2)} of "
+            f"the {search['misspelled']} that are misspelled",
         ),
         (
             "links after normalisation",
-            f"{links['links']:,} → {links['normalised']:,}",
-            f"of {links['pages']} pages, {links['written']:,} distinct as written, "
-            f"{links['all_rules']:,} by all of I's rules (I: {_I_LINKS:,} → {_I_LEFT:,})",
+            f"{over('spellings', 'links')} → {over('spellings', 'normalised')}",
+            f"of {links['pages']} pages, {fmean(ratios):.2f} to one (I: {told}); "
+            f"{over('spellings', 'written')} distinct as written, "
+            f"{over('spellings', 'all_rules')} by all of I's rules",
         ),
         *(
             (f"near text: {kind}", f"{place['precision']:.2f}", f"of {place['texts']:,} are right")

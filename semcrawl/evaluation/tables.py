@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from semcrawl.evaluation.references import REFERENCES
-from semcrawl.evaluation.thesis import figures as thesis
+from semcrawl.evaluation.thesis.comparison import cells
 
 Data = Mapping[str, Any]
 Title = Callable[[str], str]
@@ -22,6 +22,16 @@ _LABEL_WORLDS_ACROSS = 5
 def place_in_thesis(data: Data, place: str) -> str:
     """Return the thesis's table or figure in parentheses, if the set ran as in the thesis."""
     return f" ({place})" if data["thesis"] else ""
+
+
+def of_the_thesis(data: Data) -> str:
+    """Return every table of the thesis, with ours beside it."""
+    parts = []
+    for each in data.get("tables", ()):
+        rows = [[row["what"], *cells(row)] for row in each["rows"]]
+        note = ": ".join(filter(None, (each["title"], each["columns"])))
+        parts.append(table(["", "thesis", "ours", "least … most"], rows, f"{note}."))
+    return "<h3>Beside the thesis</h3>" + "".join(parts) if parts else ""
 
 
 def side_by_side(data: Data, title: Title) -> str:
@@ -73,7 +83,7 @@ def _statements(per_world: Sequence[Data]) -> str:
 
 
 def found(data: Data, title: Title) -> str:
-    """Return tables of targets found by world, with the thesis's figures if it has any."""
+    """Return tables of targets found by world."""
     note = (
         "Targets found; area relative to omniscient; requests to 50 and 90 % of what omniscient "
         f"finds (– = never){place_in_thesis(data, 'Table 4-4')}."
@@ -107,12 +117,6 @@ def _found_in(
                 _spread(one.get("requests_to_90"), 0),
             ]
         rows.append(row)
-        if data["thesis"] and name in thesis.FOUND:
-            reported = dict(zip(thesis.DOMAINS, thesis.FOUND[name], strict=True))
-            row = [f"— thesis, {title(name)}"]
-            for world in worlds:
-                row += [_number(reported.get(world["name"])), "", "", ""]
-            rows.append(row)
     return head, rows
 
 
@@ -156,7 +160,7 @@ def _label_tables(data: Data, names: Sequence[str], title: Title, note: str) -> 
 def _label_rows(
     data: Data, worlds: Sequence[Data], name: str, title: Title, *, mean: bool
 ) -> list[list[str]]:
-    """Return a row per label of a strategy, and the thesis's row if it has one."""
+    """Return a row per label of a strategy."""
     rows = []
     precision = data["strategies"][name].get("precision") or {}
     for label in _LABELS:
@@ -168,13 +172,6 @@ def _label_rows(
             continue
         means = [percent(precision.get(label))] if mean else []
         rows.append([title(name), label, *map(_counts, cells[1]), *means])
-        if data["thesis"] and name == "rules-parents" and label in thesis.LABELS:
-            reported = dict(zip(thesis.DOMAINS, thesis.LABELS[label], strict=True))
-            counts = [
-                " / ".join(f"{n:,}" for n in reported.get(world["name"], ())) for world in worlds
-            ]
-            means = [f"{thesis.PRECISION[label]:.1f} %"] if mean else []
-            rows.append(["— thesis", label, *counts, *means])
     return rows
 
 
@@ -190,14 +187,9 @@ def depths(data: Data, title: Title) -> str:
         if not names or not levels:
             continue
         head = ["depth", "targets there", *(title(name) for name in names)]
-        reported = thesis.DEPTHS if data["thesis"] and world["name"] == "rossettiarchive" else {}
-        if reported:
-            head.insert(2, "thesis: all / RDF")
         rows = []
         for level in levels:
             row = [str(level), _number(world["target_depths"].get(str(level), 0))]
-            if reported:
-                row.append("{:,} / {:,}".format(*reported.get(level, (0, 0))))
             for name in names:
                 at = world["strategies"][name]["depths"].get(str(level))
                 row.append(f"{at['requests']:,} / {at['targets']:,}" if at else "–")
@@ -223,10 +215,6 @@ def merged(data: Data) -> str:
         numbers = [counts[key] for key in keys]
         tail = [_number(counts["targets"]), _number(counts["parents"])]
         rows.append([world["name"], *map(_number, (sum(numbers), *numbers)), *tail])
-        if data["thesis"] and world["name"] in thesis.STATUS:
-            reported = thesis.STATUS[world["name"]]
-            row = ["— thesis", *map(_number, (sum(reported), *reported)), "", ""]
-            rows.append(row)
     if not rows:
         return ""
     place = place_in_thesis(data, "Table 4-3")

@@ -19,6 +19,7 @@ from semcrawl.evaluation.metrics import (
     rule_table,
 )
 from semcrawl.evaluation.run import Run
+from semcrawl.evaluation.world import status_class
 from semcrawl.relevance import Label
 
 
@@ -44,8 +45,16 @@ class Trial:
     kept: tuple[int, int] = (0, 0)
     #: number of distinct statements in the fetched RDF documents
     statements: int | None = None
+    #: number of targets in the world
+    targets: int = 0
     #: number of targets by how they were found
     found_by: Mapping[str, int] = field(default_factory=dict)
+    #: URL requested → class of its status, true label; only in runs as in the thesis, like the
+    #: next two
+    met: Mapping[str, tuple[str, Label | None]] = field(default_factory=dict)
+    #: targets with an extension or a content type of RDF; RDF documents among links labelled N
+    clear: int = 0
+    called_n: int = 0
 
     @property
     def found(self) -> int:
@@ -59,12 +68,19 @@ class Trial:
 
 
 def measure(
-    run: Run, truth: Truth, site: SiteMap, bound: Sequence[int], budget: int, *, topical: bool
+    run: Run,
+    truth: Truth,
+    site: SiteMap,
+    bound: Sequence[int],
+    budget: int,
+    *,
+    topical: bool,
+    thesis: bool = False,
 ) -> Trial:
     """Return the figures of a run.
 
     ``bound`` is what the areas are related to, over ``budget`` requests; a ``topical`` crawl has
-    no labels, which speak of RDF.
+    no labels, which speak of RDF. A run as in the ``thesis`` also keeps what it met.
     """
     targets = bound[-1] if bound else 0
     area = auc(run.curve, budget)
@@ -83,9 +99,22 @@ def measure(
         link_time=1e6 * run.seconds / run.ranked if run.ranked else None,
         error=run.error,
         kept=_kept(run, truth, site),
+        targets=len(site.target_depth),
         statements=run.statements if run.fetches else None,
         found_by=Counter(str(fetch.found_by) for fetch in run.fetches if fetch.new_target),
+        met={
+            fetch.url: (status_class(fetch.status), truth.label(fetch.url))
+            for fetch in (run.fetches if thesis else ())
+        },
+        clear=sum(fetch.new_target and truth.is_clear(fetch.url) for fetch in run.fetches),
+        called_n=_called_n(run, truth) if thesis else 0,
     )
+
+
+def _called_n(run: Run, truth: Truth) -> int:
+    """Count the RDF documents among the links that a run labelled N."""
+    named = (url for url, judged in run.judged.items() if judged[0] is Label.N)
+    return sum(truth.label(url) is Label.R for url in named)
 
 
 def _kept(run: Run, truth: Truth, site: SiteMap) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from semcrawl.web.vocabulary import Kind
 
-REDIRECTS: frozenset[int] = frozenset({301, 302, 303, 307, 308})
+REDIRECTS: frozenset[int] = frozenset({300, 301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,22 @@ class Answer:
     document: str = ""
     #: further response headers that matter: ``Link``, ``Vary``, ``Refresh``
     headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_success(self) -> bool:
+        """Whether its status says that it gives what was asked for."""
+        return 200 <= self.status < 300
+
+    def header_values(self, name: bytes) -> list[bytes]:
+        """Return all values of a header, as they are sent."""
+        wanted = name.decode("ascii").lower()
+        if wanted == "content-type":
+            return [self.content_type.encode("utf-8", "replace")] if self.content_type else []
+        return [
+            value.encode("utf-8", "replace")
+            for header, value in self.headers
+            if header.lower() == wanted
+        ]
 
     @property
     def redirect(self) -> bool:

@@ -11,7 +11,8 @@ import os
 import tarfile
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,6 +26,7 @@ from semcrawl.evaluation.topicweb import (
     KEYWORD_STRATEGIES,
     TOPIC_STRATEGIES,
     keyword_webs,
+    literal_figures,
     topic_web,
 )
 from semcrawl.evaluation.world import World
@@ -44,6 +46,10 @@ class WorldSet:
     thesis: bool = False
     #: default strategies to run on them; empty = the usual ones
     strategies: tuple[str, ...] = ()
+    #: makes the same worlds for another seed, if they are generated: each repetition has its own
+    again: Callable[[int], WorldSet] | None = None
+    #: repetitions, unless the user chose their number
+    repeat: int = 1
     #: takes other measurements, as plain data; calls its argument with the pages read so far
     measure: Callable[[Callable[[int], None]], dict[str, Any]] | None = None
 
@@ -56,10 +62,9 @@ def load_worlds(name: str, seed: int = 0) -> WorldSet:
     ``http://host/base/=FOLDER``, as that host · the folder or file of a recorded crawl. Raises
     ``UsageError`` for anything else.
     """
-    if name in _MADE:
-        return _MADE[name](seed)
-    if name == "thesis" or name.startswith("thesis:"):
-        return _thesis(name, seed)
+    make = _MADE.get("thesis" if name.startswith("thesis:") else name)
+    if make is not None:
+        return replace(make(name, seed), again=partial(make, name))
     address, equals, folder = name.rpartition("=")
     if equals and address.startswith(("http://", "https://")):
         return WorldSet(name, [_folder(Path(folder), address)])
@@ -83,7 +88,7 @@ def load_worlds(name: str, seed: int = 0) -> WorldSet:
     )
 
 
-def image_worlds(seed: int) -> WorldSet:
+def image_worlds(name: str, seed: int) -> WorldSet:
     """Return the generated web of ``evaluate images`` (I), once for each of three queries."""
     webs = image_webs(seed)
 
@@ -92,19 +97,17 @@ def image_worlds(seed: int) -> WorldSet:
 
         return image_figures(webs[0], report)
 
-    return WorldSet("images", webs, strategies=IMAGE_STRATEGIES, measure=measure)
+    return WorldSet(name, webs, strategies=IMAGE_STRATEGIES, repeat=3, measure=measure)
 
 
-#: name → generated web
-_MADE: Mapping[str, Callable[[int], WorldSet]] = {
-    # of S, with the crawlers that are compared on it
-    "topic": lambda seed: WorldSet("topic", [topic_web(seed)], strategies=TOPIC_STRATEGIES),
-    # of K, one for each query, with K's two crawlers
-    "keywords": lambda seed: WorldSet(
-        "keywords", keyword_webs(seed), strategies=KEYWORD_STRATEGIES
-    ),
-    "images": image_worlds,
-}
+def keyword_worlds(name: str, seed: int) -> WorldSet:
+    """Return the webs of ``evaluate keywords``, one for each query of K."""
+    webs = keyword_webs(seed)
+
+    def measure(report: Callable[[int], None]) -> dict[str, Any]:
+        return {"literal": literal_figures(webs, report)}
+
+    return WorldSet(name, webs, strategies=KEYWORD_STRATEGIES, repeat=5, measure=measure)
 
 
 def _thesis(name: str, seed: int) -> WorldSet:
@@ -115,8 +118,26 @@ def _thesis(name: str, seed: int) -> WorldSet:
         if not chosen:
             domains = ", ".join(world.name for world in worlds)
             raise UsageError(f"the thesis has no domain {wanted!r}; there are: {domains}")
-        return WorldSet(name, chosen, thesis=True)
-    return WorldSet(name, worlds, thesis=True)
+        return WorldSet(name, chosen, thesis=True, repeat=5)
+
+    def measure(report: Callable[[int], None]) -> dict[str, Any]:
+        from semcrawl.evaluation.frameworks import framework_figures
+
+        return framework_figures(thesis_worlds(seed, linked=True), report)
+
+    return WorldSet(name, worlds, thesis=True, repeat=5, measure=measure)
+
+
+#: name → generated webs, for a name and a seed
+_MADE: Mapping[str, Callable[[str, int], WorldSet]] = {
+    "thesis": _thesis,
+    # of S, with the crawlers that are compared on it
+    "topic": lambda name, seed: WorldSet(
+        name, [topic_web(seed)], strategies=TOPIC_STRATEGIES, repeat=3
+    ),
+    "keywords": keyword_worlds,
+    "images": image_worlds,
+}
 
 
 def _folder(folder: Path, address: str) -> FolderWorld:

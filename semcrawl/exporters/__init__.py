@@ -1,3 +1,3 @@
 """Writes the files that users configure: feeds, their compression and storage, WARC."""
 
-__all__ = ["documentfeeds", "feedcompression", "feeds", "storage", "warc"]
+__all__ = ["documentfeeds", "feedcompression", "feeds", "joining", "storage", "textfeeds", "warc"]

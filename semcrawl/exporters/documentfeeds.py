@@ -1,30 +1,23 @@
-"""Feed exporters of RDF documents: N-Quads, N-Triples, TriG, Turtle, JSON Lines.
+"""Feed exporters of RDF documents: N-Quads, N-Triples, TriG, Turtle.
 
-Each writes :class:`~semcrawl.items.RdfDocument` items only, except JSON Lines, in which Scrapy
-users expect other items too. Embedded data is left out, as in ``quads.nq``, unless the feed's
-``item_export_kwargs`` are ``{"embedded": True}``.
+Each writes :class:`~semcrawl.items.RdfDocument` items only. Embedded data is left out, as in
+``quads.nq``, unless the feed's ``item_export_kwargs`` are ``{"embedded": True}``.
 """
 
 from __future__ import annotations
 
-import json
 import logging
-from dataclasses import fields
-from io import BytesIO
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import pyoxigraph
-from scrapy.exporters import BaseItemExporter, JsonLinesItemExporter
+from scrapy.exporters import BaseItemExporter
 
 from semcrawl.errors import UsageError
-from semcrawl.images.imageitems import FetchedImage, ImagePage, RedirectedImage
-from semcrawl.items import FetchedFile, FetchRecord, RdfDocument
+from semcrawl.exporters.textfeeds import DocumentLinesExporter as DocumentLinesExporter
+from semcrawl.items import RdfDocument
 from semcrawl.rdf.quadlines import iri, is_all_in, whole_lines
 
 logger = logging.getLogger(__name__)
-
-#: items with bodies or pixels, which have their own files
-_KEPT_ELSEWHERE = (FetchedFile, FetchedImage, ImagePage, RedirectedImage)
 
 
 class NQuadsExporter(BaseItemExporter):
@@ -86,44 +79,6 @@ class TurtleExporter(NQuadsExporter):
             _serialize(document, triples, self.file, pyoxigraph.RdfFormat.TURTLE)
 
 
-class DocumentLinesExporter(JsonLinesItemExporter):
-    """Writes one JSON object per document, its statements in ``nquads`` (format ``jsonl``).
-
-    Leaves out records of attempts, unless the feed's ``item_export_kwargs`` are
-    ``{"records": True}``, and always kept files and images. Writes other items as Scrapy does.
-    """
-
-    def __init__(
-        self,
-        file: IO[bytes],
-        *,
-        embedded: bool = False,
-        records: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        """Write to ``file``, with or without embedded data and ``FetchRecord`` items."""
-        super().__init__(cast("BytesIO", file), **kwargs)
-        self._embedded = embedded
-        self._records = records
-
-    @staticmethod
-    def takes(item: Any, *, embedded: bool = False, records: bool = False, **_: Any) -> bool:
-        """Whether an item is not left out by a feed with these ``item_export_kwargs``."""
-        if isinstance(item, RdfDocument):
-            return embedded or not item.is_embedded
-        return records if isinstance(item, FetchRecord) else not isinstance(item, _KEPT_ELSEWHERE)
-
-    def export_item(self, item: Any) -> None:
-        """Write an item."""
-        if not self.takes(item, embedded=self._embedded, records=self._records):
-            return
-        if isinstance(item, RdfDocument):
-            line = json.dumps(document_object(item), ensure_ascii=False)
-            self.file.write(line.encode("utf-8", "replace") + b"\n")
-        else:
-            super().export_item(item)
-
-
 class CompressedExporter(BaseItemExporter):
     """Placeholder for the extensions ``gz`` and ``zst``, which name no format.
 
@@ -137,22 +92,6 @@ class CompressedExporter(BaseItemExporter):
             "compressed feeds need semcrawl.exporters.feeds.FeedExporter among the EXTENSIONS"
             " and a name such as data.nq.gz"
         )
-
-
-def document_object(document: RdfDocument) -> dict[str, Any]:
-    """Return a document as a JSON object."""
-    found = {
-        each.name: getattr(document, each.name)
-        for each in fields(document)
-        if each.name not in ("nquads", "spool", "errors", "rules", "redirects")
-    }
-    found["rules"] = list(document.rules)
-    found["redirects"] = list(document.redirects)
-    found["errors"] = [
-        {"message": e.message, "line": e.line, "column": e.column} for e in document.errors
-    ]
-    found["nquads"] = b"".join(document.chunks()).decode("utf-8", "replace")
-    return found
 
 
 def _quads(lines: bytes) -> Any:

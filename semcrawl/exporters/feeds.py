@@ -21,6 +21,7 @@ import logging
 import os
 import re
 import socket
+from dataclasses import replace
 from hashlib import sha256
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -34,15 +35,20 @@ from scrapy.extensions.feedexport import FeedSlot, apply_uri_params
 from scrapy.extensions.postprocessing import PostProcessingManager
 from scrapy.utils.defer import ensure_awaitable
 
+from semcrawl.config.jobdir import writes_at_once
 from semcrawl.errors import SemcrawlError, StoreError, UsageError
 from semcrawl.exporters.documentfeeds import NQuadsExporter
+from semcrawl.exporters.feedchecks import check_carries_rdf
 from semcrawl.exporters.feedcompression import PLUGINS, inner_format
-from semcrawl.exporters.storage import BEGUN, AtomicFileStorage, moment
+from semcrawl.exporters.storage import APPEND, BEGUN, AtomicFileStorage, moment
+from semcrawl.items import RdfDocument
 
 logger = logging.getLogger(__name__)
 
 #: open files of feeds split by host
 MAX_OPEN_FILES = 200
+#: bytes of N-Quads of one document that exporters of others get
+MAX_IN_MEMORY = 256 * 1024 * 1024
 
 _SPLIT = re.compile(r"%\((host|document)\)s")
 _BATCH = re.compile(r"%\((batch_id|batch_time)\)")
@@ -63,6 +69,10 @@ class FeedExporter(ScrapyFeedExporter):
             options[BEGUN] = begun
             if options["format"] in PLUGINS:
                 _choose_compression(options, inner_format(uri, options["format"], self.exporters))
+            exporter = self.exporters[options["format"]]
+            options[APPEND] = getattr(exporter, "append", None)
+            if writes_at_once(crawler):
+                check_carries_rdf(uri, options["format"], exporter)
             if options.get("batch_bytes") and not _BATCH.search(uri):
                 raise UsageError(f"batch_bytes needs %(batch_id)d in the name of the feed {uri}")
 
@@ -126,7 +136,8 @@ class FeedExporter(ScrapyFeedExporter):
         try:
             if slot.exporter is None or slot.file is None:  # for the type checker
                 return slot
-            slot.exporter.export_item(item)
+            is_ours = hasattr(slot.exporter, "takes")
+            slot.exporter.export_item(item if is_ours else _in_memory(item))
             slot.itemcount += 1
             size = _size(slot.file) if options.get("batch_bytes") else 0
         except (OSError, StoreError, UsageError) as error:
@@ -135,6 +146,8 @@ class FeedExporter(ScrapyFeedExporter):
         except (TypeError, ValueError) as error:
             # other feeds may be able to write it
             logger.error("%s cannot be put into %s: %s", type(item).__name__, slot.uri, error)
+            if self.crawler.stats is not None:
+                self.crawler.stats.inc_value("semcrawl/feeds/failed")
             return slot
         full = options["batch_item_count"] and slot.itemcount >= options["batch_item_count"]
         if full or (options.get("batch_bytes") and size >= options["batch_bytes"]):
@@ -223,6 +236,18 @@ class FeedExporter(ScrapyFeedExporter):
         if len(self._split) > MAX_OPEN_FILES:
             oldest = self._split.pop(next(iter(self._split)))
             self._schedule_slot_close(oldest, spider)
+
+
+def _in_memory(item: Any) -> Any:
+    """Return an item for an exporter of others, which looks at ``nquads`` only.
+
+    Raises ``ValueError`` for a document that is too large.
+    """
+    if not isinstance(item, RdfDocument) or item.spool is None:
+        return item
+    if (size := item.spool.stat().st_size) > MAX_IN_MEMORY:
+        raise ValueError(f"{item.url} has {size:,} bytes of N-Quads, too many for this format")
+    return replace(item, nquads=item.spool.read_bytes(), spool=None)
 
 
 def _size(file: IO[bytes]) -> int:

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import count
 from math import inf
@@ -23,6 +23,7 @@ from w3lib.url import file_uri_to_path
 
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import StoreError, os_errors_as
+from semcrawl.exporters.joining import join
 from semcrawl.machine.filelocks import lock
 from semcrawl.machine.wholefiles import is_special, umask
 
@@ -36,6 +37,8 @@ def local_path(uri: str) -> Path | None:
 
 #: feed option: the moment at which the feed's crawler began
 BEGUN = "semcrawl_begun"
+#: feed option: the function by which the format appends a part, if it does not just follow
+APPEND = "semcrawl_append"
 #: path or S3 URI → the moment at which this process last finished a feed there
 _finished: dict[str, int] = {}
 _moments = count(1)
@@ -108,7 +111,14 @@ class AtomicFileStorage:
             now = _signature(self.path)
             is_old = now == self._before and not _finished_since(str(self.path), self._options)
             if now is not None and not (self._options.get("overwrite") and is_old):
-                self._prepend_existing(part)
+                try:
+                    self._prepend_existing(part)
+                except StoreError as error:
+                    beside = _free_name(self.path)
+                    part.replace(beside)
+                    raise StoreError(
+                        f"cannot append to {self.path}: {error}; the new items are in {beside}"
+                    ) from None
             part.replace(self.path)
             _finished[str(self.path)] = moment()
 
@@ -126,13 +136,12 @@ class AtomicFileStorage:
         whole = part.with_suffix(".whole")
         try:
             shutil.copyfile(self.path, whole)
-            with whole.open("ab") as target, part.open("rb") as source:
-                shutil.copyfileobj(source, target, 1 << 20)
-                target.flush()
-                os.fsync(target.fileno())
+            _append(whole, part, self._options)
+            with whole.open("rb") as written:
+                os.fsync(written.fileno())
             shutil.copymode(self.path, whole)
             whole.replace(part)
-        except OSError:
+        except (OSError, StoreError):
             whole.unlink(missing_ok=True)
             raise
 
@@ -183,12 +192,16 @@ class S3Storage(S3FeedStorage):
 
     def _prepend_existing(self, file: IO[bytes]) -> IO[bytes]:
         """Return a file with the existing object's content and the new part."""
-        whole = tempfile.TemporaryFile(prefix="feed-")  # noqa: SIM115 - the caller closes it
-        self.s3_client.download_fileobj(self.bucketname, self.keyname, whole)
-        file.seek(0)
-        shutil.copyfileobj(file, whole, 1 << 20)
-        file.close()
-        return whole
+        with tempfile.TemporaryDirectory(prefix="feed-") as folder:
+            whole, part = Path(folder, "whole"), Path(folder, "part")
+            with whole.open("wb") as target:
+                self.s3_client.download_fileobj(self.bucketname, self.keyname, target)
+            file.seek(0)
+            with part.open("wb") as target:
+                shutil.copyfileobj(file, target, 1 << 20)
+            file.close()
+            _append(whole, part, self._options)
+            return whole.open("rb")  # the caller closes it, and its space is free then
 
     def _etag(self) -> str:
         """Return the object's ETag; empty if there is no object."""
@@ -208,6 +221,21 @@ class S3Storage(S3FeedStorage):
         from botocore.exceptions import BotoCoreError, ClientError
 
         return (Boto3Error, BotoCoreError, ClientError, OSError)
+
+
+def _append(whole: Path, part: Path, options: Mapping[str, Any]) -> None:
+    """Append a part of a feed to ``whole``. Raises ``StoreError`` if they do not fit together."""
+    if append := options.get(APPEND):
+        join(append, whole, part, options)
+        return
+    with whole.open("ab") as target, part.open("rb") as source:
+        shutil.copyfileobj(source, target, 1 << 20)
+
+
+def _free_name(path: Path) -> Path:
+    """Return a name beside ``path`` that no file has."""
+    names = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
+    return next(name for name in names if not name.exists())
 
 
 def _signature(path: Path) -> tuple[int, int] | None:

@@ -19,12 +19,13 @@ from scrapy.http import Response
 
 from semcrawl.config.extras import install_hint
 from semcrawl.config.jobdir import job_folder
+from semcrawl.config.readoptions import robots_tags
 from semcrawl.crawl.attempt import NOT_RECORDED
 from semcrawl.crawl.lost import end_crawl
 from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.pipelines.fileidentity import FileIdentities
 from semcrawl.web.bodies import body_file
-from semcrawl.web.robotstags import HEADER, RobotsTags
+from semcrawl.web.robotstags import HEADER
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class WarcExtension:
         self._max_size = crawler.settings.getint("SEMCRAWL_WARC_SIZE", 1 << 30)
         self._crawler = crawler
         self._stats = crawler.stats
-        self._tags = RobotsTags.from_settings(crawler.settings)
+        self._tags = robots_tags(crawler.settings)
         self._file: IO[bytes] | None = None
         self._path = self._folder
         self._writer: Any = None

@@ -96,6 +96,7 @@ async def figures_of(session: CrawlSession) -> Figures:
         images=tally.outcomes[FetchOutcome.FETCHED_IMAGE],
         quads=tally.quads,
         embedded_quads=tally.embedded_quads,
+        targets=session.outlook.targets,
         waiting=waiting,
         hosts=tally.current_hosts,
         url=under_way[-1].entry.url if under_way else "",

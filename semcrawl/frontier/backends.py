@@ -11,7 +11,8 @@ from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.errors import FrontierUnavailable, UsageError, existing_folder
+from semcrawl.config.jobdir import job_path
+from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError, existing_folder
 from semcrawl.frontier.contract import ManagedFrontier
 from semcrawl.frontier.formerredis import has_former, take_over
 from semcrawl.frontier.options import FrontierOptions
@@ -83,7 +84,10 @@ def check_backend(settings: BaseSettings, folder: Path) -> None:
             " name them by -s REDIS_URL=redis://a,b,c"
         )
     else:
-        take_over(folder, frontier_file(folder), crawl_name(settings))
+        file = frontier_file(folder)
+        if file.is_file() and not file.stat().st_size and (folder / "crawl.db").is_file():
+            raise FrontierCorrupt(f"the frontier {file} is empty: `semcrawl check {folder}`")
+        take_over(folder, file, crawl_name(settings))
 
 
 def job_backend(settings: BaseSettings, folder: Path, options: FrontierOptions) -> ManagedFrontier:
@@ -125,7 +129,7 @@ def _on_servers(
         return RedisFrontier(
             addresses.whole, prefix=name, worker_id=worker, options=options, **more
         )
-    by_domain = settings.get("SEMCRAWL_PACE_BY") == "domain"
+    by_domain = settings.get("SEMCRAWL_PACE_BY", "domain") == "domain"
     return ShardedFrontier(
         [addresses.of_shard(number) for number in range(shards)],
         prefix=name,
@@ -164,7 +168,7 @@ def _visited(settings: BaseSettings, job: Path | None, *, make: bool) -> Managed
             return _on_servers(settings, name, options, guest=True)
         except ValueError as error:
             raise UsageError(f"SEMCRAWL_CRAWL_NAME: {error}") from None
-    folder = job or Path(settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR") or ".")
+    folder = job or job_path(settings)
     if not holds_frontier(folder):
         if own is not None:
             raise UsageError(f"the frontier of {job} is on a Redis: give -s REDIS_URL=redis://…")

@@ -9,6 +9,7 @@ from typing import Any
 from semcrawl.frontier.contract import Entry
 from semcrawl.links import FoundBy, Page
 from semcrawl.relevance.contract import Label, Ranked
+from semcrawl.sources.negotiation import wish_of
 
 #: words among the rules of a link: it leads to a sitemap; nothing linked to it
 SITEMAP, GUESS = "sitemap", "guess"
@@ -56,6 +57,11 @@ class LinkState:
     image: bool = False
     #: portion of a long list whose links are added instead of a request for this one
     turn: str = ""
+    #: what its request asks for (:class:`~semcrawl.sources.negotiation.Wish`); empty = the first
+    wish: str = ""
+    #: number of the address among ``redirects``, from 1, that chose its target by the ``Accept``
+    #: header; 0 = none
+    varied: int = 0
 
     @classmethod
     def of_link(cls, page: Page, ranked: Ranked, *, family: str = "", more: str = "") -> LinkState:
@@ -72,6 +78,7 @@ class LinkState:
             more=more,
             near_text=link.near_text,
             image="image/*" in link.type,
+            wish=wish_of(link),
         )
 
     @property
@@ -129,12 +136,16 @@ class LinkState:
             packed["n"] = self.more
         if self.turn:
             packed["w"] = self.turn
+        if self.wish:
+            packed["a"] = self.wish
+        if self.varied:
+            packed["y"] = self.varied
         if self.near_text is not None:
             packed["x"] = round(self.near_text, 4)
         if self.image:
             packed["g"] = True
         if self.family:
-            if self.redirects or self.retries:  # once requested, it is not withheld
+            if self.redirects or self.retries or self.wish:  # once requested, it is not withheld
                 packed = {"s": self.family, **packed}
             else:
                 packed["s"] = self.family  # at the end, where take.lua looks for it
@@ -202,4 +213,6 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "w": ("turn", _text),
     "x": ("near_text", _fraction),
     "g": ("image", bool),
+    "a": ("wish", _text),
+    "y": ("varied", _number),
 }

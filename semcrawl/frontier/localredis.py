@@ -15,6 +15,7 @@ from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
+from semcrawl.config.redisserver import START_URLS_KEY
 from semcrawl.errors import FrontierUnavailable, UsageError
 from semcrawl.frontier.backends import frontier_file
 from semcrawl.frontier.contract import QUEUES, ManagedFrontier
@@ -82,6 +83,6 @@ async def _move(file: Path, socket: Path, name: str) -> None:
 
 async def _copy(source: ManagedFrontier, target: ManagedFrontier) -> None:
     await import_lines(target, [line async for line in export_lines(source)])
-    for key in [f"{queue}:start_urls" for queue in QUEUES]:
+    for key in [START_URLS_KEY % {"name": queue} for queue in QUEUES]:
         while seeds := await source.seeds.take(key, _SEEDS):
             await target.seeds.push(key, seeds)

@@ -157,7 +157,14 @@ class AddressWriting:
         )
         if (image := self._do(same.limit(1)).scalar()) is not None:
             return image, ImageOutcome.COPY
-        look = Look(decoded.perceptual_hash, decoded.miniature, decoded.width, decoded.height)
+        look = Look(
+            decoded.perceptual_hash,
+            decoded.miniature,
+            decoded.width,
+            decoded.height,
+            decoded.media_type,
+            lambda: decoded.grey,
+        )
         if (image := self._looks.nearest(look)) is not None:
             return image, ImageOutcome.NEAR_COPY
         grey, colour = thumbnail_names(item.content_hash)

@@ -55,8 +55,13 @@ def _images(connection: Connection) -> Iterator[str]:
     original = aliased(ImageAddress)
     found = (
         select(
-            *(ImageAddress.url, ImageAddress.final_url, ImageAddress.width, ImageAddress.height),
-            *(ImageAddress.sha256, ImageAddress.fetched_at, Image.media_type),
+            ImageAddress.url,
+            ImageAddress.final_url,
+            ImageAddress.width,
+            ImageAddress.height,
+            ImageAddress.sha256,
+            ImageAddress.fetched_at,
+            Image.media_type,
             original.url.label("original"),
         )
         .join(Image, ImageAddress.image_id == Image.id)

@@ -7,6 +7,7 @@ image finds the places that wait for its address, and a page finds the known ima
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ class ImageStore:
         self._options = options or ImageOptions()
         self._connection: Connection | None = None
         self._last = 0
-        self._index = LookIndex(self._options.near_bits, self._miniatures)
+        self._index = LookIndex(self._options.near_bits, self._looks_of)
 
     def write(self, items: Iterable[ImageItem]) -> list[ImageOutcome | None]:
         """Write items in one transaction; return the outcome of each image, ``None`` for pages.
@@ -93,7 +94,7 @@ class ImageStore:
 
     def _begin_again(self) -> None:
         self._last = 0
-        self._index = LookIndex(self._options.near_bits, self._miniatures)
+        self._index = LookIndex(self._options.near_bits, self._looks_of)
 
     def _looks(self, connection: Connection) -> LookIndex:
         """Add images that other processes or former runs have written to the index."""
@@ -104,14 +105,25 @@ class ImageStore:
             self._last = number
         return self._index
 
-    def _miniatures(self, numbers: Sequence[int]) -> Mapping[int, bytes]:
+    def _looks_of(self, numbers: Sequence[int]) -> Mapping[int, Look]:
         if self._connection is None:
             return {}
-        rows: dict[int, bytes] = {}
+        looks: dict[int, Look] = {}
+        columns = (Image.id, Image.perceptual_hash, Image.miniature, Image.width, Image.height)
         for part in in_parts(numbers):
-            wanted = select(Image.id, Image.miniature).where(Image.id.in_(part))
-            rows.update((row[0], row[1]) for row in self._connection.execute(wanted))
-        return rows
+            wanted = select(*columns, Image.media_type, Image.sha256).where(Image.id.in_(part))
+            for row in self._connection.execute(wanted):
+                number, phash, miniature, width, height, media_type, digest = row
+                grey = partial(self._grey, digest)
+                looks[number] = Look(phash, miniature, width, height, media_type, grey)
+        return looks
+
+    def _grey(self, digest: str) -> bytes:
+        """Return the grey thumbnail of an image; empty if it is gone."""
+        try:
+            return (self._folder / thumbnail_names(digest)[0]).read_bytes()
+        except OSError:
+            return b""
 
 
 class ImageWriting:

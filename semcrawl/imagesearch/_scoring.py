@@ -1,5 +1,8 @@
 """Scores images for a query by words, nearness of texts, class, and look.
 
+Clicks move the query towards the images that users chose for it: its vector towards their texts,
+and its classes towards theirs. All images like them gain by that.
+
 The score is the weighted mean of four parts, each from 0 to 1:
 
 - how well the image's texts match the words (:func:`~semcrawl.imagesearch.fulltext.matching`);
@@ -12,7 +15,7 @@ The score is the weighted mean of four parts, each from 0 to 1:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +32,8 @@ _MODELS = 30
 #: an image without the words is found if the probability of the query's classes, relative to the
 #: most probable image, is at least this
 _SAME_CLASS = 0.5
+#: clicks that weigh as much as the query itself
+_CLICKS = 3.0
 
 
 @dataclass(frozen=True)
@@ -58,9 +63,17 @@ class Scoring:
             self._looks -= self._looks[seen].mean(axis=0)
         self._looks[~seen] = 0
 
-    def scores(self, words: Sequence[QueryWord], vector: Floats) -> Floats:
-        """Return the score of every image, from 0 (not found) to 1."""
+    def scores(
+        self, words: Sequence[QueryWord], vector: Floats, clicks: Mapping[int, int]
+    ) -> Floats:
+        """Return the score of every image, from 0 (not found) to 1.
+
+        ``clicks``: how often users chose which images for the query.
+        """
         arrays, weights = self._index.arrays, self._weights
+        chosen, trust = self._chosen(clicks)
+        of_words = vector
+        vector = _unit((1 - trust) * vector + trust * (chosen @ arrays.texts))
         by_words = np.zeros(len(arrays.ids), np.float32)
         found_words = matching(self._index.database, words, len(arrays.ids))
         for number, match in found_words.items():
@@ -69,7 +82,8 @@ class Scoring:
         found = (by_words > 0) | (nearness >= weights.least)
         scores = weights.words * by_words + weights.nearness * nearness
         if arrays.classes.shape[1] and vector.any():
-            of_query = self._index.text_classifier.probabilities(vector[None])[0]
+            of_query = self._index.text_classifier.probabilities(of_words[None])[0]
+            of_query = (1 - trust) * of_query + trust * (chosen @ arrays.classes)
             same = _shares(arrays.classes @ of_query)
             scores += weights.classes * same
             # an image may be of the query's class without having its words
@@ -78,6 +92,15 @@ class Scoring:
         scores += weights.look * self._alike(scores) * found
         whole = weights.words + weights.nearness + weights.classes + weights.look
         return (scores / whole).astype(np.float32)
+
+    def _chosen(self, clicks: Mapping[int, int]) -> tuple[Floats, float]:
+        """Return each image's share of the clicks, and how much they count, 0 to 1."""
+        shares = np.zeros(len(self._rows), np.float32)
+        for image, count in clicks.items():
+            if (row := self._rows.get(image)) is not None:
+                shares[row] = np.log1p(count)
+        number = float(shares.sum())
+        return shares / max(number, 1e-9), number / (number + _CLICKS)
 
     def _alike(self, scores: Floats) -> Floats:
         """Return how much each picture looks like the best-scored ones."""
@@ -93,6 +116,11 @@ class Scoring:
         alone = float(shares**2 @ (looks**2).sum(axis=1))
         common = max(0.0, 1 - alone / max(length, 1e-9))
         return common * _shares(np.maximum(self._looks @ model, 0))
+
+
+def _unit(vector: Floats) -> Floats:
+    length = float(np.linalg.norm(vector))
+    return (vector / length if length else vector).astype(np.float32)
 
 
 def _shares(values: Floats) -> Floats:

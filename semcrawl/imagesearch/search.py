@@ -16,6 +16,7 @@ from semcrawl.errors import UsageError, existing_folder
 from semcrawl.images.schema import open_images
 from semcrawl.images.textclasses import TextClasses
 from semcrawl.imagesearch._askedqueries import AskedQueries
+from semcrawl.imagesearch._clicks import Clicks
 from semcrawl.imagesearch._scoring import Scoring, Weights
 from semcrawl.imagesearch.fulltext import QueryWord, query_words
 from semcrawl.imagesearch.imageindexing import IndexOptions, current_index
@@ -34,7 +35,7 @@ class SearchOptions:
 
     index: IndexOptions = field(default_factory=IndexOptions)
     weights: Weights = field(default_factory=Weights)
-    #: whether queries are remembered
+    #: whether queries and clicks are remembered
     remember: bool = True
 
 
@@ -104,6 +105,7 @@ class ImageSearch:
         self.queries = AskedQueries(
             self.engine, self._index.vectors, classes, arrays.class_ids.tolist()
         )
+        self._clicks = Clicks(self.engine)
         self._lock = Lock()
 
     def __enter__(self) -> Self:
@@ -148,7 +150,7 @@ class ImageSearch:
             if not exact:
                 words = self._corrected(answer, words)
             vector = self._index.vectors.vector(answer.searched)
-            scores = self._scoring.scores(words, vector)
+            scores = self._scoring.scores(words, vector, self._clicks.of(answer.searched))
             order = np.flatnonzero(scores > 0)
             order = order[np.argsort(-scores[order], kind="stable")]
             answer.total = len(order)
@@ -162,6 +164,11 @@ class ImageSearch:
             if remember and self.options.remember and answer.total and not offset:
                 self.queries.remember(answer.searched, vector)
         return answer
+
+    def clicked(self, query: str, image: int) -> None:
+        """Note that a user chose an image that a query found: later answers prefer its like."""
+        if self.options.remember and self.has(image) and 0 < len(query) <= MAX_QUERY:
+            self._clicks.note(query, image)
 
     def like(self, image: int, limit: int = 12) -> list[Hit]:
         """Return the images most similar to one: two thirds by look, one third by texts.

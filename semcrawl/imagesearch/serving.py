@@ -142,7 +142,10 @@ class _Pages:
 
     async def image(self, request: web.Request) -> web.Response:
         """Show one image, its places, and similar images."""
-        return await asyncio.to_thread(self._one, int(request.match_info["number"]))
+        number = int(request.match_info["number"])
+        if (query := request.query.get("q", "")) and _is_click(request):
+            await asyncio.to_thread(self._search.clicked, query, number)
+        return await asyncio.to_thread(self._one, number)
 
     async def thumbnail(self, request: web.Request) -> web.StreamResponse:
         """Send a thumbnail. The database names the file, never the request."""
@@ -265,3 +268,9 @@ def _is_set(request: web.Request, name: str) -> bool:
 def _is_own(request: web.Request) -> bool:
     """Whether the request is not from another site's page; such queries are not remembered."""
     return request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")
+
+
+def _is_click(request: web.Request) -> bool:
+    """Whether a user followed a link of our own pages, and the browser did not only look ahead."""
+    own = request.headers.get("Sec-Fetch-Site") == "same-origin"
+    return own and "Sec-Purpose" not in request.headers

@@ -9,24 +9,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urljoin
 
 from semcrawl.links.headers import header_links, refresh_target
-from semcrawl.links.merging import merge_links
+from semcrawl.links.kinds import page_kind, with_kinds
+from semcrawl.links.merging import cut_off, merge_links
 from semcrawl.links.model import Link
 from semcrawl.links.pagetext import SILENT, PageText, page_text
 from semcrawl.links.parsing import parse_html
 from semcrawl.links.tagpaths import TagPaths
 from semcrawl.links.texts import MAX_TEXT, fold, fold_end
-from semcrawl.web.hrefs import with_slashes
+from semcrawl.web.mediatypes import media_type
+from semcrawl.web.resolution import join_url
 from semcrawl.web.urls import (
     DEFAULT_NORMALISATION,
     Normalisation,
     Resolver,
     dropped_index,
 )
+from semcrawl.web.vocabulary import RDF_MEDIA_TYPES
 
-_REFERENCE = {"a": "href", "area": "href", "link": "href", "iframe": "src", "frame": "src"}
+_REFERENCE = {
+    "a": "href", "area": "href", "link": "href", "iframe": "src", "frame": "src",
+    "object": "data", "embed": "src", "script": "src",
+}  # fmt: skip
+#: most links of a page that are told of but not taken
+_MAX_BEYOND = 10_000
 _LINK_TAGS = (*_REFERENCE, "meta")
 #: elements that hold a block of text
 BLOCKS = frozenset(
@@ -47,6 +54,8 @@ class ExtractionOptions:
     shown: frozenset[str] = frozenset()
     #: characters of the page's text to read for the crawl's topic; 0 = none
     text: int = 0
+    #: whether links have cues for their kind and that of their page
+    kinds: bool = False
 
 
 DEFAULT_EXTRACTION = ExtractionOptions()
@@ -57,6 +66,8 @@ class PageReading:
     """The result of one pass over a page."""
 
     links: list[Link]
+    #: links after the most that are taken, up to a bound
+    beyond: list[Link]
     #: empty unless :attr:`ExtractionOptions.text` asks for it
     text: PageText
     #: why the page was not read to its end; empty if it was
@@ -94,19 +105,33 @@ def read_page(
     ]
     page = parse_html(body, content_type)
     text = PageText()
+    beyond: dict[str, Link] = {}
     if page.root is not None:
         resolver = Resolver(base_of(page.root, url), options.normalisation, page.encoding)
-        found.extend(_tree_links(page.root, resolver, options, known))
-        if options.text:
-            text = page_text(page.root, options.text)
-    return PageReading(merge_links(found, options.max_links), text, page.fault)
+        found.extend(_tree_links(page.root, url, resolver, options, known, beyond))
+    links = merge_links(found, options.max_links)
+    if options.kinds and page.root is not None:
+        links = with_kinds(links, url, page_kind(page.root, url, resolver))
+    if options.text and page.root is not None:  # it changes the tree
+        text = page_text(page.root, options.text)
+    more = [*cut_off(found, links, options.max_links), *beyond.values()]
+    return PageReading(links, more, text, page.fault)
 
 
 def _tree_links(
-    root: Any, resolver: Resolver, options: ExtractionOptions, known: Callable[[str], bool] | None
+    root: Any,
+    url: str,
+    resolver: Resolver,
+    options: ExtractionOptions,
+    known: Callable[[str], bool] | None,
+    beyond: dict[str, Link],
 ) -> Iterator[Link]:
-    """Yield the links of a parsed page, duplicates included."""
+    """Yield the links of a parsed page, duplicates included; put further ones into ``beyond``.
+
+    Those to the page itself that a ``link`` element names are no votes, but evidence about it.
+    """
     blocks: dict[Any, _Block] = {}
+    drawn: dict[Any, bool] = {}
     paths = TagPaths()
     position = 0
     seen: set[str] = set()
@@ -116,6 +141,8 @@ def _tree_links(
         tag: str = element.tag
         # fast path: most links are anchors
         reference = element.get("href") if tag == "a" else _reference(element, tag)
+        if reference is None and tag == "a":
+            reference = _of_drawing(element, drawn)
         if reference is None:
             continue
         target = cached.get(reference)
@@ -127,9 +154,13 @@ def _tree_links(
                 continue
         if target not in seen:
             if len(seen) >= options.max_links:
-                return
+                if len(beyond) >= _MAX_BEYOND:
+                    return
+                if known is None or not known(target):
+                    beyond[target] = Link(target, tag, rel=fold(element.get("rel", "")).lower())
+                continue
             seen.add(target)
-        if known is not None and known(target):
+        if known is not None and known(target) and (tag != "link" or target != url):
             position += 1
             continue
         anchor = before = after = ""
@@ -151,12 +182,35 @@ def _tree_links(
         position += 1
 
 
+def _of_drawing(anchor: Any, drawn: dict[Any, bool]) -> str | None:
+    """Return the address of an anchor in an inline drawing (SVG 1.1), if it is one.
+
+    ``drawn`` remembers which elements are in drawings.
+    """
+    reference: str | None = anchor.get("xlink:href")
+    if reference is None:
+        return None
+    above = []
+    element, inside = anchor.getparent(), False
+    while element is not None:
+        inside = element.tag == "svg"
+        if inside or element in drawn:
+            inside = inside or drawn[element]
+            break
+        above.append(element)
+        element = element.getparent()
+    drawn.update(dict.fromkeys(above, inside))
+    return reference if inside else None
+
+
 def _reference(element: Any, tag: str) -> str | None:
     """Return the address that an element points to, if any."""
     if tag == "meta":
         if element.get("http-equiv", "").lower() != "refresh":
             return None
         return refresh_target(element.get("content", ""))
+    if tag == "script" and media_type(element.get("type", "")) not in RDF_MEDIA_TYPES:
+        return None
     value: str | None = element.get(_REFERENCE.get(tag, "src"))
     return value
 
@@ -173,7 +227,7 @@ def base_of(root: Any, url: str) -> str:
 def _resolve_base(url: str, reference: str) -> str | None:
     """Resolve the ``href`` of a ``<base>``; ``None`` when it is no http(s) address."""
     try:
-        base = urljoin(url, with_slashes(reference.strip()))
+        base = join_url(url, reference)
     except ValueError:
         return None
     return base if base.lower().startswith(("http://", "https://")) else None

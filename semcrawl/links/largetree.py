@@ -27,10 +27,12 @@ _ATTRIBUTES = (
     "href", "src", "id", "class", "title", "type", "rel", "alt", "aria-label", "http-equiv",
     "content", "lang", "srcset", "data-srcset", "data-lazy-srcset", "width", "height", "property",
     "name", "poster", "data", "style", "background", "data-bg", "data-background-image",
-    "aria-describedby", "aria-labelledby", "xlink:href", *LAZY,
+    "aria-describedby", "aria-labelledby", "role", "xlink:href", *LAZY,
 )  # fmt: skip
 #: elements that keep their content even below the greatest depth
-_KEPT = frozenset({"a", "area", "link", "iframe", "frame", "meta", "base", "script", "style"})
+_KEPT = frozenset(
+    {"a", "area", "link", "iframe", "frame", "object", "embed", "meta", "base", "script", "style"}
+)
 _NO_ATTRIBUTES: Mapping[str, str] = {}
 
 
@@ -70,12 +72,12 @@ class Element:
         return self._parent
 
     def iter(self, *tags: str) -> Iterator[Element]:
-        """Yield this element and its descendants with one of these tags, in document order."""
+        """Yield this element and its descendants, if they have one of the tags (none: any)."""
         wanted = frozenset(tags)
         stack = [self]
         while stack:
             element = stack.pop()
-            if element.tag in wanted:
+            if not wanted or element.tag in wanted:
                 yield element
             if element._children:
                 stack.extend(reversed(element._children))

@@ -26,6 +26,14 @@ def merge_links(links: Sequence[Link], limit: int) -> list[Link]:
     return [_merge(same, position) for position, same in enumerate(merged.values())]
 
 
+def cut_off(found: Iterable[Link], kept: Sequence[Link], limit: int) -> list[Link]:
+    """Return the found links that :func:`merge_links` did not keep, each URL once."""
+    if len(kept) < limit:
+        return []
+    urls = {link.url for link in kept}
+    return list({link.url: link for link in found if link.url not in urls}.values())
+
+
 def _merge(same: list[Link], position: int) -> Link:
     """Merge the occurrences of one URL."""
     if len(same) > 1:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 
-from semcrawl.web.vocabulary import FoundBy
+from semcrawl.web.vocabulary import FEED_MEDIA_TYPES, FoundBy
 
 #: properties whose values are further pages of a document
 NEXT_PAGES = frozenset(
@@ -18,9 +19,30 @@ NEXT_PAGES = frozenset(
     }
 )
 
+#: relations that lead to lists of links
+_LISTS = frozenset({"linkset", "resourcesync"})
+#: element of a link to a folder that a page is in
+FOLDER = "folder"
 #: prefix of the cue with the relevance (0 to 1) of the texts near an image
 NEAR_TEXT = "near-text:"
 _FRACTION = re.compile(r"\d(?:\.\d{1,9})?")
+
+
+class Reason(StrEnum):
+    """Why a crawl leaves a link out."""
+
+    OUT_OF_SCOPE = "out-of-scope"  #: off the sites of the crawl
+    EXCLUDED = "excluded"  #: excluded by a pattern of the user
+    TOO_DEEP = "too-deep"  #: beyond ``DEPTH_LIMIT``
+    DYNAMIC_DEPTH = "dynamic-depth"  #: behind ``SEMCRAWL_DYNAMIC_DEPTH`` documents without RDF
+    HARD_FOCUS = "hard-focus"  #: of a document that is not about the topic
+    NOFOLLOW = "nofollow"  #: its page or the link itself asks robots not to follow it
+    SITEMAPS_ONLY = "sitemaps-only"  #: of a page, where only sitemaps are followed
+    OTHER_PROPERTY = "other-property"  #: in RDF, no value of the properties to follow
+    LINKS_PER_PAGE = "links-per-page"  #: after the most links of a page or document
+    CATALOGUE_PAGES = "catalogue-pages"  #: after the most pages of a catalogue
+    PRUNED = "pruned"  #: dropped by the strategy
+    OTHER_TYPE = "other-type"  #: an image, a style sheet …, by its address and element
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +54,9 @@ class Link:
     """
 
     url: str
-    #: its source: ``a area link iframe frame meta`` (HTML), ``header`` (HTTP ``Link:``),
-    #: ``rdf`` (an IRI of an RDF document), ``embedded`` (data in a page),
-    #: ``sitemap``, ``redirect``, ``seed``
+    #: its source: ``a area link iframe frame object embed meta`` (HTML), ``header`` (HTTP
+    #: ``Link:``), ``rdf`` (an IRI of an RDF document), ``embedded`` (data in a page),
+    #: ``sitemap``, ``redirect``, ``seed``, ``folder`` (a folder that a page is in)
     element: str = "a"
     anchor: str = ""
     title: str = ""
@@ -66,7 +88,9 @@ class Link:
         """Whether it leads to a list of links, such as a linkset, whatever its extension."""
         if self.is_sitemap or (self.element == "catalogue" and self._is_part):
             return True
-        return self.type.startswith("application/linkset") or "linkset" in self.rel.split()
+        if self.type.startswith("application/linkset") or self.type in FEED_MEDIA_TYPES:
+            return True
+        return not _LISTS.isdisjoint(self.rel.split())
 
     @property
     def _is_part(self) -> bool:

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from semcrawl.links.pagetext import SILENT, language_of
-from semcrawl.links.parsing import parse_html, to_utf8
+from semcrawl.links.pagetext import PILCROWS, SILENT, language_of
+from semcrawl.links.parsing import parse_html
 from semcrawl.links.texts import MAX_TEXT, fold
+from semcrawl.web.charsets import Form, to_utf8
 
 #: most characters kept of the main text
 MAX_CHARS = 100_000
@@ -87,12 +88,29 @@ def page_content(body: bytes, content_type: str | None = None) -> PageContent:
         return PageContent()
     blocks = list(_blocks(page.root))
     title_element = next((fold(e.text or "") for e in page.root.iter("title")), "")
+    title_element = title_element or _social_title(page.root)
     start = _body_start(blocks)
     return PageContent(
-        title=_title(blocks[: start + 1], title_element),
+        title=_agreed(_title(blocks[: start + 1], title_element), title_element),
         text=(_extracted(body, content_type) or _main_text(blocks[start:]))[:MAX_CHARS],
         language=language_of(page.root),
     )
+
+
+def _social_title(root: Any) -> str:
+    """Return the title that a page gives to social networks (Open Graph); empty if none."""
+    titles = (each for each in root.iter("meta") if each.get("property") == "og:title")
+    return next((fold(each.get("content") or "") for each in titles), "")
+
+
+def _agreed(looked_for: str, given: str) -> str:
+    """Return the title found by its look if the given one has it, or if there is no given one.
+
+    **Reading**: S has no such condition; on today's pages a menu's heading often looks best.
+    """
+    looked_for, given = looked_for.rstrip(PILCROWS), given.strip()
+    is_part = looked_for.lower() in given.lower() or given.lower() in looked_for.lower()
+    return looked_for if looked_for and is_part else given
 
 
 def _body_start(blocks: list[_Block]) -> int:
@@ -149,7 +167,7 @@ def _extracted(body: bytes, content_type: str | None) -> str:
     except ImportError:
         return ""
     try:
-        text = to_utf8(body, content_type)[0].decode(errors="replace")
+        text = to_utf8(body, content_type, Form.PAGE).data.decode(errors="replace")
         return trafilatura.extract(text, include_comments=False, include_tables=True) or ""
     except Exception:  # pages may make it raise anything; the caller has a fallback
         return ""

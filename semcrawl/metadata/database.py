@@ -94,8 +94,7 @@ def _set_up_sqlite(engine: Engine) -> None:
 
     Transactions begin as writing ones, except with the execution option ``read_only``: SQLite
     refuses one that reads first and then writes if another connection has written in between. With
-    the write-ahead log and ``synchronous=NORMAL``, a commit survives a crash of the process at
-    once, and a power cut from the next checkpoint on.
+    ``synchronous=FULL`` a commit survives a power loss: links are acknowledged after it.
     """
     only_read = engine.url.query.get("mode") == "ro"
 
@@ -107,7 +106,7 @@ def _set_up_sqlite(engine: Engine) -> None:
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout={_PATIENCE * 1000}")
         _write_ahead(cursor, engine)
-        cursor.execute("PRAGMA synchronous=NORMAL")
+        cursor.execute("PRAGMA synchronous=FULL")
         cursor.close()
 
     @event.listens_for(engine, "begin")

@@ -15,9 +15,35 @@ from semcrawl.metadata.rows import document_row, insert_rows
 from semcrawl.metadata.termindex import forget_terms, ids_of, write_terms
 from semcrawl.rdf.usedterms import TermCounter
 
-#: stores the content of a document, counts its terms, and returns the row's ``offset``, ``length``
-#: and ``revision``
-Place = Callable[[TermCounter], dict[str, int]]
+#: stores the content of a document, counts its terms, and returns the row's ``offset``, ``length``,
+#: ``checksum`` and ``revision``
+Place = Callable[[TermCounter], dict[str, Any]]
+#: whether the lines at an offset, of a length and with a checksum, are in the file
+Holds = Callable[[int, int, str | None], bool]
+
+
+#: columns of a document whose lines the file has lost; the next run reads it again
+LOST: dict[str, Any] = {
+    "offset": 0,
+    "length": 0,
+    "checksum": None,
+    "etag": "",
+    "last_modified": "",
+    "content_hash": "",
+}
+
+
+def unknown_row(url: str) -> dict[str, Any]:
+    """Return the row of a document of which only the address is known."""
+    return {
+        **document_row(RdfDocument(url, quads=1)),
+        **LOST,
+        "revision": 0,
+        "visits": 0,
+        "changes": 0,
+        "gone_at": None,
+        "terms_complete": None,
+    }
 
 
 class Written(StrEnum):
@@ -45,12 +71,18 @@ class DocumentHistory:
         *,
         pages: bool = False,
         terms: int = 0,
+        holds: Holds = lambda offset, length, checksum: True,
+        elsewhere: Callable[[str], bool] = lambda key: False,
     ) -> None:
         """Look up the rows of the items' documents.
 
         ``pages``: the table lists pages with data, not RDF documents. ``terms``: most terms to
-        index of each document; 0 = none.
+        index of each document; 0 = none. A re-visit finds a document unchanged only if the file
+        still ``holds`` its lines. ``elsewhere`` says whether another worker delivered the document
+        with a key: if it is gone, it gets a row here, so that this worker's delivery drops it.
         """
+        self._holds = holds
+        self._elsewhere = elsewhere
         self._connection = connection
         self._limit = terms
         self._pages = pages
@@ -73,7 +105,10 @@ class DocumentHistory:
             row = document_row(document)
             placed = self._placed(key, place)
             self._new.append({**row, **placed, "visits": 1, "changes": 0, "gone_at": None})
-            self._known[key] = _Known(document.content_hash, None, document.fetched_at, 1, 0)
+            place_now = (placed["offset"], placed["length"], placed["checksum"])
+            self._known[key] = _Known(
+                document.content_hash, None, document.fetched_at, 1, 0, *place_now
+            )
             return Written.NEW
         if not document.revisit:
             return Written.DUPLICATE
@@ -87,17 +122,23 @@ class DocumentHistory:
             "etag": row["etag"],
             "last_modified": row["last_modified"],
         }
-        if known.gone_at is None and known.content_hash == document.content_hash != "":
+        is_same = known.gone_at is None and known.content_hash == document.content_hash != ""
+        if is_same and self._is_held(known):
             self._update(key, visit)
             return Written.UNCHANGED
         row.pop("first_seen_at")
         known.content_hash, known.gone_at = document.content_hash, None
         known.changes += 1
         placed = self._placed(key, place)
+        known.offset, known.length = placed["offset"], placed["length"]
+        known.checksum = placed["checksum"]
         self._update(key, {**row, **placed, **visit, "changes": known.changes, "gone_at": None})
         return Written.REPLACED
 
-    def _placed(self, key: str, place: Place) -> dict[str, int | bool | None]:
+    def _is_held(self, known: _Known) -> bool:
+        return self._holds(known.offset, known.length, known.checksum)
+
+    def _placed(self, key: str, place: Place) -> dict[str, Any]:
         """Store the content and count its terms; return the columns about both."""
         counter = TermCounter(self._limit)
         placed = place(counter)
@@ -114,6 +155,23 @@ class DocumentHistory:
         # if a page has become an RDF document, the page's data are gone
         is_gone = means_gone(record.outcome, record.status)
         is_gone |= self._pages and record.outcome is FetchOutcome.FETCHED_RDF
+        if known is None and is_gone and self._elsewhere(key):
+            self.flush()
+            values = {**unknown_row(record.url), "gone_at": record.started_at}
+            times = {"first_seen_at": record.started_at, "last_seen_at": record.started_at}
+            values |= {**times, "visits": 1, "changes": 1, "revision": revision()}
+            insert_rows(self._connection, Document, [values])
+            self._known[key] = _Known(
+                content_hash="",
+                gone_at=record.started_at,
+                last_seen_at=record.started_at,
+                visits=1,
+                changes=1,
+                offset=0,
+                length=0,
+                checksum=None,
+            )
+            return Written.GONE
         if (
             known is None
             or record.started_at <= known.last_seen_at
@@ -125,6 +183,9 @@ class DocumentHistory:
         known.last_seen_at = record.started_at
         seen: dict[str, Any] = {"visits": known.visits, "last_seen_at": known.last_seen_at}
         if known.gone_at is not None or not is_gone:
+            if known.gone_at is None and not self._is_held(known):
+                # the server says that nothing has changed, but the file has lost it
+                seen |= LOST
             self._update(key, seen)
             return Written.NOTHING if known.gone_at is not None else Written.UNCHANGED
         known.gone_at = record.started_at
@@ -156,6 +217,9 @@ class _Known:
     last_seen_at: float
     visits: int
     changes: int
+    offset: int
+    length: int
+    checksum: str | None
 
 
 _LOOK_UP = select(
@@ -165,6 +229,9 @@ _LOOK_UP = select(
     Document.last_seen_at,
     Document.visits,
     Document.changes,
+    Document.offset,
+    Document.length,
+    Document.checksum,
 ).where(Document.url_key.in_(bindparam("keys", expanding=True)))
 
 

@@ -19,14 +19,7 @@ from semcrawl.web.vocabulary import FoundBy
 #: requests without a document that are added to every hub's, as one lucky request makes no hub
 _PRIOR_REQUESTS = 4
 #: outcomes of attempts that do not count, as they could give no document
-_NOT_COUNTED = (
-    FetchOutcome.ROBOTS_DENIED,
-    FetchOutcome.ADDRESS_REFUSED,
-    FetchOutcome.HOST_DOWN,
-    FetchOutcome.IGNORED,
-    FetchOutcome.FETCHED_ROBOTS,
-    FetchOutcome.FETCHED_CONTEXT,
-)
+_NOT_COUNTED = [each for each in FetchOutcome if each.means.errand or not each.means.sent]
 
 
 @dataclass(slots=True)

@@ -3,14 +3,39 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from http import HTTPStatus
 
-from semcrawl.items import FetchOutcome
+from semcrawl.items import FAILED, FetchOutcome
+from semcrawl.links import Reason
 from semcrawl.metadata.tally import ROBOTS_FIRST
 from semcrawl.web.hosts import netloc_of
 
 #: reasons that are no names of outcomes
-UNAUTHORIZED, FORBIDDEN, NOT_FOUND, FAILED = "unauthorized", "forbidden", "not-found", "failed"
+UNAUTHORIZED, FORBIDDEN, NOT_FOUND = "unauthorized", "forbidden", "not-found"
+_WITH_WORDS = [outcome for outcome in FetchOutcome if outcome.means.words]
+
+#: texts by reason, in order of display
+MISSED_WORDS: Mapping[str, str] = {
+    Reason.OUT_OF_SCOPE: FetchOutcome.OUT_OF_SCOPE.means.words,
+    Reason.EXCLUDED: FetchOutcome.EXCLUDED.means.words,
+    Reason.TOO_DEEP: "deeper than DEPTH_LIMIT",
+    Reason.DYNAMIC_DEPTH: "behind SEMCRAWL_DYNAMIC_DEPTH documents without a target",
+    Reason.HARD_FOCUS: "of documents that are not about the topic (SEMCRAWL_FOCUS=hard)",
+    Reason.NOFOLLOW: "that their page asks robots not to follow",
+    Reason.SITEMAPS_ONLY: "of pages, as only sitemaps are followed",
+    Reason.OTHER_PROPERTY: "of properties that SEMCRAWL_RDF_LINKS leaves out",
+    Reason.LINKS_PER_PAGE: "after SEMCRAWL_MAX_LINKS_PER_PAGE links of a document",
+    Reason.CATALOGUE_PAGES: "after SEMCRAWL_MAX_CATALOGUE_PAGES pages of a catalogue",
+    Reason.PRUNED: "dropped by the strategy",
+    Reason.OTHER_TYPE: "to images, styles and other types by their address",
+    **{each: each.means.words for each in _WITH_WORDS if not each.means.problem},
+    UNAUTHORIZED: "only with a password (401)",
+    FORBIDDEN: "refused (403)",
+    NOT_FOUND: "not found (404, 410)",
+    FAILED: "failed, retries included",
+    **{each: each.means.words for each in _WITH_WORDS if each.means.problem},
+}
 
 _BY_STATUS: dict[int, str] = {
     HTTPStatus.UNAUTHORIZED: UNAUTHORIZED,
@@ -22,41 +47,23 @@ _BY_STATUS: dict[int, str] = {
     HTTPStatus.TOO_EARLY: FAILED,
     HTTPStatus.TOO_MANY_REQUESTS: FAILED,
 }
-#: outcomes of attempts without an answer, or with one that was not read to the end
-_FAILURES = frozenset(
-    {
-        FetchOutcome.NETWORK_ERROR,
-        FetchOutcome.TIMEOUT,
-        FetchOutcome.HOST_DOWN,
-        FetchOutcome.INTERRUPTED,
-    }
-)
-#: outcomes that are reasons themselves
-_REASONS = frozenset(
-    {
-        FetchOutcome.ROBOTS_DENIED,
-        FetchOutcome.NOT_KEPT,
-        FetchOutcome.OFF_TOPIC,
-        FetchOutcome.OUT_OF_SCOPE,
-        FetchOutcome.ADDRESS_REFUSED,
-        FetchOutcome.TOO_LARGE,
-        FetchOutcome.PARSE_ERROR,
-        FetchOutcome.IGNORED,
-        FetchOutcome.OVER_BUDGET,
-        FetchOutcome.HTTP_ERROR,
-    }
-)
+
+_REASONS = {
+    str(each): each.means.missed or str(each)
+    for each in FetchOutcome
+    if each.means.missed or each.means.words
+}
 
 
 def why_missed(outcome: str, status: int | None, errors: str) -> str:
     """Return why an attempt gave nothing; empty if it gave something or was redirected."""
-    if outcome in _FAILURES or errors.startswith(ROBOTS_FIRST):
+    if errors.startswith(ROBOTS_FIRST):
         return FAILED
     if outcome == FetchOutcome.HTTP_ERROR and status is not None:
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return FAILED
         return _BY_STATUS.get(status, outcome)
-    return outcome if outcome in _REASONS else ""
+    return _REASONS.get(outcome, "")
 
 
 class Missed:

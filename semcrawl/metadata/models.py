@@ -9,7 +9,7 @@ from __future__ import annotations
 from hashlib import sha256
 from reprlib import Repr
 
-from sqlalchemy import BigInteger, Boolean, Double, Index, Integer, String, Text
+from sqlalchemy import BigInteger, Boolean, Double, Index, Integer, LargeBinary, String, Text
 from sqlalchemy.dialects import mysql
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -19,6 +19,8 @@ from semcrawl.terminal.printable import printable
 _RowId = BigInteger().with_variant(Integer, "sqlite")
 #: a text without a limit; MySQL's TEXT ends at 64 KiB
 _LongText = Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
+
+_LongBytes = LargeBinary().with_variant(mysql.MEDIUMBLOB(), "mysql", "mariadb")
 
 #: values that ``repr`` leaves out
 _NOTHING = (None, "", 0)
@@ -77,6 +79,9 @@ class Fetch(Base):
     relevance: Mapped[float | None] = mapped_column(Double)
     #: the topic's reasons, one per line; NULL as above
     reasons: Mapped[str | None] = mapped_column(_LongText)
+    #: headers that tell how it is served, such as ``Vary: Accept``, one per line; empty if it has
+    #: none of them, NULL without an answer, and in rows older than the column
+    served: Mapped[str | None] = mapped_column(Text)
 
 
 class Document(Base):
@@ -113,6 +118,9 @@ class Document(Base):
     #: place of its lines in ``quads.nq``
     offset: Mapped[int] = mapped_column("offset", BigInteger)
     length: Mapped[int] = mapped_column(BigInteger)
+    #: checksum of these lines (:mod:`semcrawl.pipelines.soundness`); NULL in rows older than the
+    #: column, and where the lines are not in a job folder
+    checksum: Mapped[str | None] = mapped_column(String(32))
     #: time of the first and of the last visit
     first_seen_at: Mapped[float] = mapped_column(Double)
     last_seen_at: Mapped[float] = mapped_column(Double)
@@ -127,6 +135,18 @@ class Document(Base):
     terms_complete: Mapped[bool | None] = mapped_column(Boolean)
 
     __table_args__ = (Index("ix_document_span", "offset", "length"),)
+
+
+class PageLinks(Base):
+    """The links of a page as of its last visit (``SEMCRAWL_RECORD_LINKS``)."""
+
+    __tablename__ = "page_links"
+
+    #: ``url_key`` of the page
+    url_key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    url: Mapped[str] = mapped_column(_LongText)
+    #: addresses and words, compressed (:mod:`semcrawl.metadata.pagelinks`)
+    links: Mapped[bytes] = mapped_column(_LongBytes)
 
 
 class Contribution(Base):

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Dialect, Table, insert
 
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.models import storable, url_key
+from semcrawl.metadata.pagelinks import LINKS, pack_links
 from semcrawl.terminal.printable import printable
 
 T = TypeVar("T")
@@ -48,8 +49,18 @@ def fetch_row(record: FetchRecord) -> dict[str, Any]:
             "found_by": str(record.found_by or ""),
             "relevance": record.relevance,
             "reasons": "\n".join(record.reasons) or None,
+            "served": record.extra.get("served"),
         }
     )
+
+
+def links_row(record: FetchRecord) -> dict[str, Any] | None:
+    """Return the values of a row of ``page_links``; ``None`` without the links of a page."""
+    text = record.extra.get(LINKS)
+    if text is None:
+        return None
+    url = record.final_url or record.url
+    return {"url_key": url_key(url), "url": storable(url), "links": pack_links(text)}
 
 
 def document_row(document: RdfDocument) -> dict[str, Any]:

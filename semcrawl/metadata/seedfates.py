@@ -8,24 +8,16 @@ from typing import Any
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from semcrawl.items import FetchOutcome
+from semcrawl.items import FAILED, FetchOutcome
 from semcrawl.metadata.database import opened
+from semcrawl.metadata.missed import why_missed
 from semcrawl.metadata.models import Fetch
 from semcrawl.metadata.tally import is_context_fetch, is_robots
 from semcrawl.web.hosts import domain_of
+from semcrawl.web.vocabulary import FoundBy
 
 #: outcomes of seeds that gave something
-_FETCHED = frozenset(
-    {
-        FetchOutcome.FETCHED_RDF,
-        FetchOutcome.FETCHED_HTML,
-        FetchOutcome.FETCHED_OTHER,
-        FetchOutcome.NOT_MODIFIED,
-        FetchOutcome.SITEMAP_UNCHANGED,
-        FetchOutcome.DUPLICATE,
-        FetchOutcome.FILTERED_TYPE,
-    }
-)
+_GAVE = frozenset(each for each in FetchOutcome if each.means.gave)
 #: most records of seeds that are read, and most redirects of a seed that are followed
 _MOST_SEEDS, _MOST_REDIRECTS = 100_000, 30
 #: most lines about single seeds
@@ -52,7 +44,21 @@ class SeedFate:
     @property
     def gave_something(self) -> bool:
         """Whether it gave something, as far as is known."""
-        return not self.outcome or self.outcome in _FETCHED
+        return not self.outcome or self.outcome in _GAVE
+
+    @property
+    def failure(self) -> str:
+        """Why it gave nothing; empty if it gave something."""
+        if self.gave_something:
+            return ""
+        if self.outcome == FetchOutcome.HTTP_ERROR and (self.status or 0) >= 400:
+            return f"{self.end} answers {self.status}"
+        return self.errors.partition("\n")[0] or str(self.outcome)
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether it failed for a reason that may pass, such as a missing network."""
+        return bool(self.outcome) and why_missed(self.outcome, self.status, self.errors) == FAILED
 
     def line(self) -> str:
         """Return a line for the user; empty if the seed was fetched without anything special."""
@@ -75,10 +81,18 @@ def seed_lines(database: str) -> list[str]:
     return lines
 
 
+def seeds_to_repeat(database: str) -> set[str]:
+    """Return the seeds of earlier runs that failed for a reason that may pass."""
+    with opened(database) as engine:
+        return {fate.seed for fate in seed_fates(engine) if fate.may_pass}
+
+
 def seed_fates(engine: Engine) -> list[SeedFate]:
     """Return the fate of each seed, by its last attempt."""
     columns = (Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.status, Fetch.errors, Fetch.rules)
-    query = select(*columns).where(Fetch.parent_url.is_(None)).order_by(Fetch.id)
+    # others without a parent, such as a guessed sitemap, are no seeds; old rows have no kind
+    is_seed = Fetch.found_by.in_((str(FoundBy.SEED), str(FoundBy.ENDPOINT), ""))
+    query = select(*columns).where(Fetch.parent_url.is_(None), is_seed).order_by(Fetch.id)
     rows: dict[str, Any] = {}
     with Session(engine) as session:
         for row in session.execute(query.limit(_MOST_SEEDS)):

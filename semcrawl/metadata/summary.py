@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from semcrawl.config.targets import Targets
 from semcrawl.items import FetchOutcome
+from semcrawl.metadata.errortexts import ERRORS
 from semcrawl.metadata.history import means_gone
 from semcrawl.metadata.missed import Missed
 from semcrawl.metadata.models import Fetch
@@ -24,7 +25,7 @@ from semcrawl.metadata.tally import (
 )
 from semcrawl.topics import STOPPED
 from semcrawl.web.hosts import netloc_of
-from semcrawl.web.vocabulary import Kind
+from semcrawl.web.vocabulary import FoundBy, Kind
 
 #: kinds of bodies that may be targets, by their outcome
 _KINDS = {
@@ -86,6 +87,10 @@ class Summary:
     found_by: dict[str, WaySummary] = field(default_factory=dict)
     #: addresses whose last attempt gave nothing, by reason and host
     missed: dict[str, Counter[str]] = field(default_factory=dict)
+    #: addresses of RDF in formats that are not read, by format
+    unread: dict[str, int] = field(default_factory=dict)
+    #: documents and pages that were read with errors, by their last attempt
+    with_errors: int = 0
     #: checks of shapes that were stopped as they took too much time or memory
     checks_stopped: int = 0
 
@@ -109,6 +114,8 @@ class Summary:
             "harvest_rate": round(self.harvest_rate, 6),
             "bytes": self.bytes,
             "outcomes": self.outcomes,
+            "not_read": self.unread,
+            "read_with_errors": self.with_errors,
             "found_by": {way: asdict(sums) for way, sums in self.found_by.items()},
             "hosts": {
                 name: {
@@ -125,6 +132,10 @@ class Summary:
         }
 
 
+#: outcomes of documents and pages of which something was read
+_READ = (FetchOutcome.FETCHED_RDF, FetchOutcome.FETCHED_HTML)
+#: begins the type of a body in a known format that is not read
+_UNREAD = f"{Kind.OTHER}:"
 _STOPPED = select(func.count()).where(Fetch.reasons.contains(f": {STOPPED}"))
 
 
@@ -145,17 +156,25 @@ def summarise(engine: Engine, targets: Targets | None = None, threshold: float =
     #: by outcome and final URL: host, quads and way
     found: dict[str, dict[str, tuple[HostSummary, int, WaySummary]]] = {kind: {} for kind in kinds}
     wanted: dict[str, HostSummary] = {}
+    unread: dict[str, str] = {}
+    faulty: set[str] = set()
     columns = (
         Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.status, Fetch.quads, Fetch.bytes,
         Fetch.rules, Fetch.found_by, func.substr(Fetch.errors, 1, len(ROBOTS_FIRST)),
-        Fetch.content_type, Fetch.relevance,
+        Fetch.content_type, Fetch.relevance, Fetch.real_type, Fetch.errors.contains(ERRORS),
     )  # fmt: skip
     with Session(engine) as session:
         summary.checks_stopped = session.scalar(_STOPPED) or 0
         rows = session.execute(select(*columns).order_by(Fetch.id)).yield_per(1000)
         for row in rows:
             url, final_url, outcome, status, quads, size, rules, way, errors, *judged = row
-            media_type, relevance = judged
+            media_type, relevance, real_type, has_errors = judged
+            unread.pop(url, None)
+            faulty.discard(url)
+            if has_errors and outcome in _READ:
+                faulty.add(url)
+            if real_type.startswith(_UNREAD):
+                unread[url] = real_type.removeprefix(_UNREAD)
             outcomes[outcome] += 1
             summary.bytes += size
             if is_robots(url, outcome):
@@ -164,7 +183,8 @@ def summarise(engine: Engine, targets: Targets | None = None, threshold: float =
             if is_context_fetch(rules):
                 summary.context_requests += was_sent(outcome, errors)
                 continue
-            guess = is_guess(rules)  # if nothing was there, that is no failure
+            # if nothing was there, that is no failure
+            guess = is_guess(rules) or way == FoundBy.FOLDER
             if not guess:
                 missed.note(url, final_url, outcome, status, errors)
             host, found_by = hosts.setdefault(netloc_of(url), HostSummary()), ways[way]
@@ -206,6 +226,8 @@ def summarise(engine: Engine, targets: Targets | None = None, threshold: float =
         summary.targets += 1
         host.targets += 1
     summary.missed = missed.by_reason()
+    summary.with_errors = len(faulty)
+    summary.unread = dict(Counter(unread.values()).most_common())
     summary.outcomes = dict(sorted(outcomes.items()))
     summary.found_by = {way: sums for way, sums in sorted(ways.items()) if way}
     summary.hosts = dict(

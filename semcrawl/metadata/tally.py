@@ -9,28 +9,9 @@ from dataclasses import dataclass, field
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.web.hosts import netloc_of
 
-#: outcomes of attempts that sent nothing
-UNSENT = frozenset(
-    {
-        FetchOutcome.ROBOTS_DENIED,
-        FetchOutcome.ADDRESS_REFUSED,
-        FetchOutcome.HOST_DOWN,
-        FetchOutcome.OVER_BUDGET,
-        FetchOutcome.SITEMAP_UNCHANGED,
-        FetchOutcome.IGNORED,
-    }
-)
-#: outcomes that count as errors
-PROBLEMS = frozenset(
-    {
-        FetchOutcome.HTTP_ERROR,
-        FetchOutcome.NETWORK_ERROR,
-        FetchOutcome.TIMEOUT,
-        FetchOutcome.HOST_DOWN,
-        FetchOutcome.PARSE_ERROR,
-        FetchOutcome.TOO_LARGE,
-    }
-)
+#: outcomes of attempts that sent nothing, and those that count as errors
+UNSENT = frozenset(outcome for outcome in FetchOutcome if not outcome.means.sent)
+PROBLEMS = frozenset(outcome for outcome in FetchOutcome if outcome.means.problem)
 #: prefix of the error of a link that was not sent because its robots.txt could not be fetched
 ROBOTS_FIRST = "robots.txt: "
 #: hosts shown as current
@@ -65,6 +46,8 @@ class Tally:
 
     #: requests sent, except for robots.txt and JSON-LD contexts
     requests: int = 0
+    #: requests sent for JSON-LD contexts
+    context_requests: int = 0
     rdf_documents: int = 0
     html_documents: int = 0
     #: quads of the RDF documents
@@ -83,7 +66,10 @@ class Tally:
         self.outcomes[str(record.outcome)] += 1
         for listener in self.listeners:
             listener(record)
-        if is_robots(record.url, record.outcome) or is_context_fetch(record.rules):
+        if is_robots(record.url, record.outcome):
+            return
+        if is_context_fetch(record.rules):
+            self.context_requests += was_sent(record.outcome, record.errors)
             return
         if was_sent(record.outcome, record.errors):
             self.requests += 1

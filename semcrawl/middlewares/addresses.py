@@ -10,14 +10,15 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request
 
 from semcrawl.crawl.attempt import ATTEMPT, ROBOTS, attempt_of
-from semcrawl.crawl.failures import AddressRefused, OverBudget
+from semcrawl.crawl.failures import AddressRefused, Excluded, OverBudget
 from semcrawl.crawl.spider import session_of, spider_of
 from semcrawl.download.resolver import AddressRules
-from semcrawl.web.hosts import host_of
-from semcrawl.web.privatehosts import is_private_address
+from semcrawl.web.hosts import host_of, pay_level_domain
+from semcrawl.web.privatehosts import is_private_address, is_reserved_name
 
 logger = logging.getLogger(__name__)
 
+_HOW_TO_ALLOW = " (SEMCRAWL_ALLOW_PRIVATE_ADDRESSES allows it)"
 #: most hosts with a warning
 _MOST_WARNED = 1000
 
@@ -34,8 +35,13 @@ class ExcludedLinksMiddleware:
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Raise ``IgnoreRequest`` for an excluded link, ``OverBudget`` for one over a budget."""
+        """Raise ``Excluded`` for an excluded link, ``OverBudget`` for one over a budget.
+
+        Links that the limits of lists leave out get an ``IgnoreRequest``.
+        """
         spider = spider_of(self._crawler)
+        if spider is not None and spider.excludes(request):
+            raise Excluded("excluded by a pattern (SEMCRAWL_INCLUDE, SEMCRAWL_EXCLUDE)")
         if spider is not None and (reason := spider.why_refused(request)):
             raise IgnoreRequest(reason)
         attempt, session = attempt_of(request), session_of(self._crawler)
@@ -47,6 +53,8 @@ class ExcludedLinksMiddleware:
 
 class PrivateAddressMiddleware:
     """Downloader middleware: refuses hosts of private networks, so that no page can lead us there.
+
+    Names that are reserved for examples are refused too, unless any seed is on their domain.
 
     :class:`~semcrawl.download.resolver.PublicResolver` refuses names that resolve to private
     addresses. A proxy resolves names itself, so with a proxy only the host in the URL is checked.
@@ -70,6 +78,10 @@ class PrivateAddressMiddleware:
             return  # another spider of the project may ask for data: and file: addresses
         if is_private_address(host) and not self._rules.allow(host):
             raise AddressRefused(f"{host} is a private address")
+        session = session_of(self._crawler)
+        named = session is None or pay_level_domain(host) in session.intake.roots
+        if is_reserved_name(host) and not named:
+            raise AddressRefused(f"{host} is reserved for examples")
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Warn of a refused request that has no record, once per host."""
@@ -79,8 +91,10 @@ class PrivateAddressMiddleware:
         if host not in self._warned and len(self._warned) < _MOST_WARNED:
             self._warned.add(host)
             logger.warning(
-                "%s is not requested: %s (SEMCRAWL_ALLOW_PRIVATE_ADDRESSES allows it)",
-                *(request.url, exception),
+                "%s is not requested: %s%s",
+                request.url,
+                exception,
+                "" if is_reserved_name(host) else _HOW_TO_ALLOW,
             )
 
     @staticmethod

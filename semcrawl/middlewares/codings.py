@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
+from contextvars import ContextVar
 from typing import Any
 
 from scrapy.crawler import Crawler
@@ -12,7 +13,22 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 
+from semcrawl.crawl.attempt import ROBOTS
+from semcrawl.download.spool import spool_folder
+from semcrawl.web.bodies import BODY_FILE, BodyFile
+
 logger = logging.getLogger(__name__)
+
+#: most bytes that a body may have when it is decoded in the event loop
+_AT_ONCE = 1 << 20
+#: most bytes to decode now; 0: as many as bodies may have
+_MOST: ContextVar[int] = ContextVar("_MOST", default=0)
+#: takes the file of a body that is too large for memory; ``None``: it stays in memory
+_FILES: ContextVar[list[BodyFile] | None] = ContextVar("_FILES", default=None)
+
+
+class _LongBodyError(Exception):
+    """A body has more bytes than are decoded at once."""
 
 
 class ForgivingCompressionMiddleware(HttpCompressionMiddleware):
@@ -22,12 +38,15 @@ class ForgivingCompressionMiddleware(HttpCompressionMiddleware):
     encoded. The reader detects the type by the content anyway.
 
     Large bodies, and those encoded more than once, are decoded in a thread, one at a time: a few
-    bytes that are compressed several times may become a hundred megabytes.
+    bytes may become a hundred megabytes. Above ``SEMCRAWL_MAX_SIZE_IN_MEMORY`` the body is then in
+    a file, as one that came in that size.
     """
 
     def __init__(self, *, crawler: Crawler) -> None:
         super().__init__(crawler=crawler)
         self._thread_above = crawler.settings.getint("SEMCRAWL_READ_IN_THREAD_ABOVE")
+        self._disk_above = crawler.settings.getint("SEMCRAWL_MAX_SIZE_IN_MEMORY")
+        self._folder = spool_folder(crawler.settings)
         self._turn = asyncio.Lock()
 
     def process_response(  # type: ignore[override]  # Scrapy awaits what is awaitable
@@ -37,17 +56,53 @@ class ForgivingCompressionMiddleware(HttpCompressionMiddleware):
         codings = response.headers.getlist(b"Content-Encoding")
         if not codings:
             return response
-        if len(response.body) > self._thread_above or len(b",".join(codings).split(b",")) > 1:
-            return self._unpacked_in_thread(request, response)
-        return self._unpacked(request, response)
+        if len(response.body) <= self._thread_above and len(b",".join(codings).split(b",")) == 1:
+            now = _MOST.set(_AT_ONCE)
+            try:
+                return self._unpacked(request, response)
+            except _LongBodyError:
+                pass
+            finally:
+                _MOST.reset(now)
+        return self._unpacked_in_thread(request, response)
 
     async def _unpacked_in_thread(self, request: Request, response: Response) -> Request | Response:
         async with self._turn:
-            return await asyncio.to_thread(self._unpacked, request, response)
+            return await asyncio.to_thread(self._in_file, request, response)
+
+    def _in_file(self, request: Request, response: Response) -> Request | Response:
+        """Decode a body, into a file if it is large."""
+        files: list[BodyFile] = []
+        # of a robots.txt only the beginning is read
+        _FILES.set(None if ROBOTS in request.meta else files)
+        plain = self._unpacked(request, response)
+        if files:
+            request.meta[BODY_FILE] = files[0]
+        return plain
+
+    def _handle_encoding(
+        self, body: bytes, content_encoding: list[bytes], max_size: int
+    ) -> tuple[bytes, list[bytes]]:
+        """Undo codings; raise :class:`_LongBodyError` if that takes too long to be done now."""
+        most, files = _MOST.get(), _FILES.get()
+        if most and not 0 < max_size <= most:
+            try:
+                return super()._handle_encoding(body, content_encoding, most)
+            except ValueError:  # Scrapy's error is private
+                raise _LongBodyError from None
+        plain, left = super()._handle_encoding(body, content_encoding, max_size)
+        if files is None or len(plain) <= self._disk_above:
+            return plain, left
+        # here, as Scrapy would look for the charset in all of it
+        files.append(BodyFile(self._folder))
+        files[0].write(plain)
+        return b"", left
 
     def _unpacked(self, request: Request, response: Response) -> Request | Response:
         try:
             return super().process_response(request, response)
+        except _LongBodyError:
+            raise
         except IgnoreRequest as error:  # too large
             if error.__cause__ is not None:
                 # its frames hold the bytes decoded so far

@@ -15,6 +15,7 @@ from semcrawl.config.targets import Targets, saved_name
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.attempt import FILTERED, attempt_of
 from semcrawl.crawl.spider import session_of
+from semcrawl.links import context_links, link_header
 from semcrawl.relevance import Label
 from semcrawl.relevance.bodytypes import body_wanted
 
@@ -72,6 +73,9 @@ class FetchFilterMiddleware:
         allowed = self._patterns().allow_type(media_type)
         if allowed and body_wanted(media_type, label, self._also):
             return
+        linked = map(link_header, headers.getlist(b"Link"))
+        if allowed and context_links(linked, request.url, media_type):
+            return  # JSON that is JSON-LD
         name = saved_name((headers.get(b"Content-Disposition") or b"").decode("latin-1"))
         if not allowed or not self._targets.may_have_type(media_type, request.url, name):
             # Twisted passes UNKNOWN_LENGTH, a string, when no length was announced

@@ -15,7 +15,7 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Request, Response
 
-from semcrawl.crawl.attempt import ATTEMPT, FIRST_ANSWER, ROBOTS, STARTED, lease_of
+from semcrawl.crawl.attempt import ATTEMPT, FIRST_ANSWER, LATENCY, ROBOTS, STARTED, lease_of
 from semcrawl.crawl.failures import (
     FilesUsedUp,
     HeadersTooLargeError,
@@ -28,7 +28,7 @@ from semcrawl.crawl.firstanswers import FirstAnswers
 from semcrawl.crawl.hosthealth import LONG, HostHealth
 from semcrawl.crawl.spider import session_of, spider_of
 from semcrawl.frontier.contract import WaitingLink
-from semcrawl.web.hosts import origin_of
+from semcrawl.web.hosts import netloc_of, origin_of
 
 #: failures of hosts that do answer: with too large a body or head, or a body that breaks off
 _ANSWERED = (DownloadCancelledError, ResponseDataLossError, HeadersTooLargeError)
@@ -66,13 +66,15 @@ class HostHealthMiddleware:
         else:
             request.meta[FIRST_ANSWER] = self._first_answers.limit(origin_of(request.url))
         if ROBOTS in request.meta:
+            if isinf(health.wait(request.url)):
+                raise HostDown("there is no such server, or it did not answer for long")
             return
         if ATTEMPT not in request.meta:
             if health.rests(request.url):
                 raise HostDown("the host does not answer, or refuses to")
         elif wait := health.wait(request.url):
             if isinf(wait):
-                raise HostDown("the server did not answer for long")
+                raise HostDown("there is no such server, or it did not answer for long")
             raise PutBack("the server rests", wait)
 
     async def process_response(self, request: Request, response: Response) -> Response:
@@ -106,6 +108,7 @@ class HostHealthMiddleware:
             ours=isinstance(exception, ProxyAwayError),
             missing=isinstance(exception, NameMissingError),
             took=self._took(request, exception),
+            began=LATENCY in request.meta,
         )
         self._set_aside(aside)
         if (down := health.newly_down()) and self.crawler.stats is not None:
@@ -118,8 +121,13 @@ class HostHealthMiddleware:
 
     @staticmethod
     def _is_tried(request: Request, health: HostHealth) -> bool:
-        """Whether a link's host gave something, or an errand's server answered before."""
-        if (lease := lease_of(request)) is not None:
+        """Whether a link's host gave something, or the server answered before.
+
+        Of a domain that is one host to the frontier, each server shows that it answers.
+        """
+        if (lease := lease_of(request)) is not None and (
+            lease.entry.host == netloc_of(request.url)
+        ):
             return health.gave_something(lease.entry.host)
         return health.has_answered(request.url)
 

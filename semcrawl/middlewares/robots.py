@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from math import inf
-from typing import Any, Self
+from typing import Any
 from weakref import WeakKeyDictionary
 
-from protego import Protego
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
@@ -22,9 +21,8 @@ from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.robotstxt import ProtegoRobotParser, RobotParser, decode_robotstxt
 from scrapy.utils.misc import build_from_crawler
-from scrapy.utils.python import to_unicode
 
-from semcrawl.crawl.attempt import ROBOTS, TURN, header, lease_of
+from semcrawl.crawl.attempt import ROBOTS, TURN, header, lease_of, location_of
 from semcrawl.crawl.failures import (
     AddressRefused,
     HostDown,
@@ -46,14 +44,17 @@ from semcrawl.download.enginelimits import extra_download_slot
 from semcrawl.spiders.retrying import retry_after
 from semcrawl.web.hosts import origin_of
 from semcrawl.web.largerobots import LargeRules
+from semcrawl.web.robotsfile import for_robot, names_of, plain_rules
 from semcrawl.web.urls import resolve
 
 logger = logging.getLogger(__name__)
 
 #: status that stands for an unusable response to a request for robots.txt
 _UNUSABLE = 400
-#: estimated bytes from which on rules are parsed in a thread, and kept as text if possible
-_LARGE = 1 << 20
+#: bytes of text from which on rules are parsed in a thread
+_LARGE = 32 * 1024
+#: bytes from which on parsed rules are not kept, but their text if possible (estimated)
+_MOST_PARSED = 1 << 20
 #: most lines that every URL needs to be parsed again; with more, large rules are not kept as text
 _MOST_OTHERS = 500
 #: most redirects of a robots.txt (RFC 9309, section 2.3.1.2: at least five)
@@ -84,6 +85,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         self._follows = settings.getbool("REDIRECT_ENABLED")
         self._longest_retry = settings.getfloat("SEMCRAWL_MAX_RETRY_AFTER")
         self._agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
+        self._names = names_of(str(self._agent))
         #: bytes received of each robots.txt
         self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
         #: held while a large file is parsed
@@ -121,6 +123,8 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
             # the link was leased when the host had no delay
             await self._set_pace(session, origin, rules.delay)
             raise PutBack("the host asks for a delay")
+        if isinstance(rules.parser, LargeRules):
+            return await self._rules_for(rules.parser, request.url)
         parser: RobotParser = rules.parser
         return parser
 
@@ -137,7 +141,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
             turn = turn or await session.turns.next(session.intake.host_key(url))
             try:
                 response = await self._send(url, turn)
-                location = header(response, b"Location") if response is not None else ""
+                location = location_of(response) if response is not None else ""
                 if response is None:
                     url = None
                 elif self._follows and 300 <= response.status < 400 and location:
@@ -182,7 +186,8 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         now = time.time()
         self._stats.inc_value("robotstxt/response_count")
         self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
-        rules = first_lines(response.body, whole="download_stopped" not in response.flags)
+        body, whole = plain_rules(response.body, 2 * LONGEST)
+        rules = first_lines(body, whole=whole and "download_stopped" not in response.flags)
         answer = RobotsAnswer(response.status, rules, now + self._lifetime)
         if not answer.available:
             asked = retry_after(header(response, b"Retry-After")) or 0.0
@@ -207,24 +212,35 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         """Parse the rules of an answer, large ones in a thread, one after the other."""
         if not answer.available:
             return KnownRobots(answer)
-        size = parsed_size(answer.rules)
-        if size < _LARGE:
-            return KnownRobots(answer, self._parse(answer.rules), size)
+        if len(answer.rules) < _LARGE:
+            return self._parsed(answer)
         async with self._parsing:
-            return await asyncio.to_thread(self._read_large, answer, size)
+            return await asyncio.to_thread(self._parsed, answer)
 
-    def _read_large(self, answer: RobotsAnswer, size: int) -> KnownRobots:
+    def _parsed(self, answer: RobotsAnswer) -> KnownRobots:
+        """Parse the rules of an answer, or keep them as text."""
+        rules = for_robot(decode_robotstxt(answer.rules, None), self._names)
+        size = parsed_size(answer.rules)
         kind: Any = self._parserimpl
-        if issubclass(kind, ProtegoRobotParser):
-            lines = LargeRules(decode_robotstxt(answer.rules, None))
+        if size >= _MOST_PARSED and issubclass(kind, ProtegoRobotParser):
+            lines = LargeRules(rules)
             if lines.others <= _MOST_OTHERS:
-                parser = _SelectingParser(lines)
-                return KnownRobots(answer, _Rules(parser, self._delay_of(parser)), lines.size)
-        return KnownRobots(answer, self._parse(answer.rules), size)
+                delay = self._delay_of(self._parser(lines.for_url("")))
+                return KnownRobots(answer, _Rules(lines, delay), lines.size)
+        parser = self._parser(rules)
+        return KnownRobots(answer, _Rules(parser, self._delay_of(parser)), size)
 
-    def _parse(self, text: bytes) -> _Rules:
-        parser: RobotParser = build_from_crawler(self._parserimpl, self.crawler, text)
-        return _Rules(parser, self._delay_of(parser))
+    async def _rules_for(self, rules: LargeRules, url: str) -> RobotParser:
+        """Parse the rules that may decide on a URL, many in a thread."""
+        text = rules.for_url(url)
+        if len(text) < _LARGE:
+            return self._parser(text)
+        async with self._parsing:
+            return await asyncio.to_thread(self._parser, text)
+
+    def _parser(self, text: str) -> RobotParser:
+        parser: RobotParser = build_from_crawler(self._parserimpl, self.crawler, text.encode())
+        return parser
 
     async def _set_pace(self, session: CrawlSession, origin: str, delay: float) -> None:
         """Set a host's crawl delay in the frontier.
@@ -232,7 +248,7 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         Hosts that share the pace of their domain get the longest of their delays.
         """
         host = session.intake.host_key(origin + "/")
-        shared = session.options.pace_by == "domain"
+        shared = session.intake.pace_by == "domain"
         await session.frontier.pace.set(host, delay=delay, at_least=shared)
 
     def _delay_of(self, rules: RobotParser) -> float | None:
@@ -242,30 +258,11 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
         return None if delay is None else min(delay, self._longest)
 
 
-class _SelectingParser(RobotParser):
-    """Keeps large rules as text, and parses for each URL only the lines that may match it."""
-
-    def __init__(self, lines: LargeRules) -> None:
-        self._lines = lines
-        self.rp = Protego.parse(lines.for_url(""))
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler, robotstxt_body: bytes) -> Self:
-        """Make the parser of a file."""
-        return cls(LargeRules(decode_robotstxt(robotstxt_body, None)))
-
-    def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
-        """Whether the rules allow a URL."""
-        url = to_unicode(url)
-        rules = Protego.parse(self._lines.for_url(url))
-        return bool(rules.can_fetch(url, to_unicode(user_agent)))
-
-
 @dataclass(frozen=True, slots=True)
 class _Rules:
     """The rules of a robots.txt."""
 
-    parser: RobotParser
+    parser: RobotParser | LargeRules
     #: crawl delay to obey, in seconds
     delay: float | None
 

@@ -7,12 +7,12 @@ copy has the length that the ledger says only if the offsets were committed.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import cast
 
 from sqlalchemy import Connection, Table, bindparam, func, select, update
 
+from semcrawl.machine.wholefiles import sync, sync_folder
 from semcrawl.metadata.models import Document
 
 COPY_SIZE = 1 << 20
@@ -48,7 +48,8 @@ def compact(connection: Connection, path: Path, committed_end: int) -> int:
                 new.write(piece)
                 length -= len(piece)
         new.flush()
-        os.fsync(new.fileno())
+        sync(new.fileno())
+    sync_folder(path.parent)
     table = cast("Table", Document.__table__)
     connection.execute(
         update(Document).where(Document.gone_at.is_not(None)).values(offset=0, length=0)

@@ -11,6 +11,7 @@ from semcrawl.config.jobdir import job_path
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.pipelines.quads import QuadsFilePipeline
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER
+from semcrawl.pipelines.stores.opening import shared_ledger
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 
 
@@ -32,7 +33,10 @@ class EmbeddedQuadsPipeline(QuadsFilePipeline):
         if not crawler.settings.getlist("SEMCRAWL_EMBEDDED"):
             raise NotConfigured
         terms = crawler.settings.getint("SEMCRAWL_INDEXED_TERMS", INDEXED_TERMS)
-        pipeline = cls(job_path(crawler.settings), crawler.stats, terms=terms)
+        folder = job_path(crawler.settings)
+        shared = shared_ledger(crawler.settings, folder)
+        interval = crawler.settings.getfloat("SEMCRAWL_SYNC_INTERVAL")
+        pipeline = cls(folder, crawler.stats, terms=terms, shared=shared, sync_interval=interval)
         pipeline._crawler = crawler
         return pipeline
 

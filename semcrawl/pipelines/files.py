@@ -8,6 +8,7 @@ import mimetypes
 import os
 import posixpath
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -22,13 +23,16 @@ from semcrawl.crawl.lost import ItemNotWritten
 from semcrawl.errors import ResultsGone
 from semcrawl.items import FetchedFile
 from semcrawl.machine.filelocks import lock
-from semcrawl.machine.wholefiles import whole_file
+from semcrawl.machine.wholefiles import sync, sync_folder, whole_file
 from semcrawl.pipelines.fileidentity import FileIdentities, gone_message
+from semcrawl.web.mediatypes import media_type
 
 #: folder in the job folder
 FILES_FOLDER = "files"
 #: one JSON object per line: ``url``, ``name``, ``content_type``, ``bytes``, ``sha256`` …
 INDEX_FILE = "index.jsonl"
+#: addresses of files that a check found lost, one JSON string per line
+LOST_FILES = "lost.jsonl"
 #: longest extension that is taken from a URL
 _MAX_EXTENSION = 8
 
@@ -84,12 +88,16 @@ class FilesPipeline:
             lock(index)
             self._catch_up(index)
             self._identities.remember(self._folder / INDEX_FILE)
-            if self._known.get(file.url) == file.content_hash:
-                return
             path = self._folder / name
-            if not path.exists():
+            is_there = path.exists()
+            if is_there and self._known.get(file.url) == file.content_hash:
+                return
+            if not is_there:
                 with whole_file(path) as target:
                     target.writelines([file.body] if file.large is None else file.large.stream())
+                    target.flush()
+                    sync(target.fileno())
+                sync_folder(self._folder)
             line = {
                 "url": file.url,
                 "name": name,
@@ -103,6 +111,7 @@ class FilesPipeline:
             }
             index.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
             index.flush()
+            sync(index.fileno())
         self._identities.check()
 
     def _catch_up(self, index: Any) -> None:
@@ -133,6 +142,30 @@ def kept_files(job: Path) -> dict[str, str]:
         return {}
 
 
+def lost_files(job: Path) -> list[str]:
+    """Return the URLs of files that were kept, but are not there any more. Raises ``OSError``."""
+    folder = job / FILES_FOLDER
+    if not folder.is_dir():
+        return []
+    names: dict[str, str] = {}
+    for line in _lines_of(folder / INDEX_FILE):
+        if isinstance(line, dict) and isinstance(line.get("name"), str):
+            names[str(line.get("url"))] = line["name"]
+    there = {entry.name for entry in os.scandir(folder)}
+    lost = [url for url, name in names.items() if name not in there]
+    noted = (line for line in _lines_of(folder / LOST_FILES) if isinstance(line, str))
+    return list(dict.fromkeys([*lost, *(url for url in noted if url not in names)]))
+
+
+def _lines_of(path: Path) -> Iterator[Any]:
+    """Yield the values of a file of JSON lines; skip invalid lines."""
+    if not path.is_file():
+        return
+    for text in path.read_bytes().splitlines():
+        with suppress(ValueError):
+            yield json.loads(text)
+
+
 def _contents(lines: Iterable[bytes]) -> Iterator[tuple[str, str]]:
     """Yield URL and hash of each line of an index; skip invalid lines."""
     for text in lines:
@@ -152,5 +185,5 @@ def extension_of(file: FetchedFile) -> str:
         extension = posixpath.splitext(name)[1].lower()
         if 1 < len(extension) <= _MAX_EXTENSION and extension[1:].isalnum() and extension.isascii():
             return extension
-    media_type = file.content_type.partition(";")[0].strip().lower()
-    return mimetypes.guess_extension(media_type) or ".bin"
+    media = media_type(file.content_type)
+    return mimetypes.guess_extension(media) or ".bin"

@@ -24,8 +24,8 @@ from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
 from semcrawl.metadata.history import DocumentHistory
-from semcrawl.metadata.models import Fetch
-from semcrawl.metadata.rows import fetch_row, insert_rows
+from semcrawl.metadata.models import Fetch, PageLinks
+from semcrawl.metadata.rows import fetch_row, insert_rows, links_row
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.fileidentity import FileIdentities
 from semcrawl.rdf.quadlines import whole_lines
@@ -37,6 +37,8 @@ logger = logging.getLogger(__name__)
 _FETCH = cast("Table", Fetch.__table__)
 #: most seconds between two tries while the database is down
 _LONGEST_PAUSE = 2.0
+_LINKS = cast("Table", PageLinks.__table__)
+_DELETE_LINKS = delete(_LINKS).where(_LINKS.c.url_key == bindparam("name"))
 _DELETE = delete(_FETCH).where(_FETCH.c.attempt == bindparam("name"))
 
 
@@ -184,7 +186,8 @@ class MetadataPipeline:
                     self._is_down = True
                     logger.warning(
                         "the metadata database is not usable: %s; waiting up to %.0f s for it",
-                        *(one_line(error), self._patience),
+                        one_line(error),
+                        self._patience,
                     )
                 time.sleep(min(pause, left))
                 pause = min(pause * 2, _LONGEST_PAUSE)
@@ -199,6 +202,7 @@ class MetadataPipeline:
             raise StoreError("the metadata database is closed")
         rows: dict[object, dict[str, Any]] = {}
         written_before: list[int] = []
+        records = [item for item in items if isinstance(item, FetchRecord)]
         with self._engine.begin() as connection:
             history = DocumentHistory(
                 connection, items if self._documents else (), terms=self._terms
@@ -220,6 +224,10 @@ class MetadataPipeline:
                 connection.execute(_DELETE, [{"name": name} for name in written_before])
             if rows:
                 insert_rows(connection, Fetch, rows.values())
+            links = {row["url_key"]: row for row in map(links_row, records) if row is not None}
+            if links:  # those of the last visit replace the former ones
+                connection.execute(_DELETE_LINKS, [{"name": name} for name in links])
+                insert_rows(connection, PageLinks, links.values())
 
     def _count(self, name: str) -> None:
         if self._stats is not None:
@@ -238,9 +246,9 @@ def _is_passing(error: SQLAlchemyError) -> bool:
     return isinstance(error, OperationalError | InterfaceError)
 
 
-def _no_place(document: RdfDocument, counter: TermCounter) -> dict[str, int]:
+def _no_place(document: RdfDocument, counter: TermCounter) -> dict[str, Any]:
     """Count a document's terms; return an empty place, as its lines are not in a job folder."""
     if counter.is_on:
         for lines in whole_lines(document.chunks()):
             counter.add(lines)
-    return {"offset": 0, "length": 0, "revision": 0}
+    return {"offset": 0, "length": 0, "checksum": None, "revision": 0}

@@ -18,6 +18,7 @@ from semcrawl.metadata.database import CRAWL_DB
 from semcrawl.metadata.history import Written
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.quadsfile import QUADS_FILE, QuadsFile
+from semcrawl.pipelines.stores.opening import shared_ledger
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 
 logger = logging.getLogger(__name__)
@@ -38,7 +39,8 @@ class QuadsFilePipeline:
     and ledger are made at the start by our own spiders, and with the first document by others. On a
     re-visit, changed content replaces a document's old lines, and a document that is gone loses
     its lines; the file shrinks when the spider closes. Stats: ``semcrawl/quads/documents``,
-    ``/statements``, ``/duplicates``, ``/replaced``, ``/unchanged``, ``/gone``, ``/failed``.
+    ``/statements``, ``/duplicates``, ``/replaced``, ``/unchanged``, ``/gone``, ``/cut_off``,
+    ``/failed``.
     """
 
     #: prefix of its stats
@@ -55,11 +57,16 @@ class QuadsFilePipeline:
         *,
         at_once: bool = True,
         terms: int = INDEXED_TERMS,
+        shared: str = "",
+        sync_interval: float = 0.0,
     ) -> None:
         """Write to ``folder``; make the file ``at_once``, or with the first document.
 
-        ``terms``: most terms to index of each document.
+        ``terms``: most terms to index of each document. ``shared`` and ``sync_interval``: as for
+        :class:`QuadsFile`.
         """
+        self._sync_interval = sync_interval
+        self._shared = shared
         self._terms = terms
         self._folder = folder
         self._crawler: Crawler | None = None
@@ -75,13 +82,21 @@ class QuadsFilePipeline:
         at_once = writes_at_once(crawler)
         folder = job_folder(crawler.settings) if at_once else job_path(crawler.settings)
         terms = crawler.settings.getint("SEMCRAWL_INDEXED_TERMS", INDEXED_TERMS)
-        pipeline = cls(folder, crawler.stats, at_once=at_once, terms=terms)
+        pipeline = cls(
+            folder,
+            crawler.stats,
+            at_once=at_once,
+            terms=terms,
+            shared=shared_ledger(crawler.settings, folder),
+            sync_interval=crawler.settings.getfloat("SEMCRAWL_SYNC_INTERVAL"),
+        )
         pipeline._crawler = crawler
         return pipeline
 
     def open_spider(self) -> None:
-        """Open the file if it exists or is to be made at once."""
-        if self._at_once or (self._folder / self.file_name).exists():
+        """Open the file if it, or its ledger, exists or is to be made at once."""
+        names = (self.file_name, self.ledger_name)
+        if self._at_once or any((self._folder / name).exists() for name in names):
             self._open()
 
     def _open(self) -> None:
@@ -89,9 +104,9 @@ class QuadsFilePipeline:
         self._file = self._open_file()
         self._commits = GroupCommit(self._file.append)
         if self._file.missing:
+            self._count("cut_off", self._file.missing)
             logger.error(
-                "%s was cut or deleted: the lines of %d documents are lost; "
-                "`semcrawl harvest` with --revisit reads them again",
+                "%s was cut or deleted: the lines of %d documents are lost, and read again",
                 self._file.path,
                 self._file.missing,
             )
@@ -99,7 +114,14 @@ class QuadsFilePipeline:
     def _open_file(self) -> QuadsFile:
         with os_errors_as(StoreError, f"cannot make {self._folder}"):
             self._folder.mkdir(parents=True, exist_ok=True)
-        return QuadsFile(self._folder, self.file_name, self.ledger_name, terms=self._terms)
+        return QuadsFile(
+            self._folder,
+            self.file_name,
+            self.ledger_name,
+            terms=self._terms,
+            shared=self._shared,
+            sync_interval=self._sync_interval,
+        )
 
     async def process_item(self, item: Any) -> Any:
         """Write a document; pass everything on.

@@ -13,22 +13,25 @@ triple store has received. Lines of replaced and gone documents stay until
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from sqlalchemy import Connection, delete, desc, func, insert, select, update
+from sqlalchemy import Connection, delete, desc, func, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.errors import ResultsGone, StoreError, os_errors_as
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.machine.filelocks import lock, unlock
+from semcrawl.machine.wholefiles import sync, sync_folder
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
 from semcrawl.metadata.history import DocumentHistory, Written
-from semcrawl.metadata.models import Contribution, Document, url_key
+from semcrawl.metadata.models import Contribution, Document, MadeGraph, url_key
 from semcrawl.pipelines.compaction import compact, finish_compaction
 from semcrawl.pipelines.fileidentity import FileIdentities, gone_message
+from semcrawl.pipelines.soundness import damaged_rows, is_sound, new_checksum, note_lost
 from semcrawl.rdf.quadlines import iri, is_all_in, other_graphs, whole_lines
 from semcrawl.rdf.usedterms import TermCounter
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
@@ -57,6 +60,18 @@ def orphaned(folder: Path, name: str, ledger: str) -> str:
     )
 
 
+def set_damaged_aside(folder: Path, name: str, ledger: str) -> list[str]:
+    """Note the documents whose lines are damaged as lost; return their addresses.
+
+    Raises ``StoreError``.
+    """
+    file = QuadsFile(folder, name, ledger)
+    try:
+        return file.set_damaged_aside()
+    finally:
+        file.close()
+
+
 def _size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
@@ -71,10 +86,16 @@ class QuadsFile:
         ledger: str = CRAWL_DB,
         *,
         terms: int = INDEXED_TERMS,
+        shared: str = "",
+        sync_interval: float = 0.0,
     ) -> None:
         """Open the file ``name``, whose documents the database ``ledger`` lists.
 
-        ``terms``: most terms to index of each document. Raises ``StoreError`` if the folder cannot
+        ``terms``: most terms to index of each document. ``shared``: the URL of the database that
+        lists the graphs of all workers of a crawl; empty if only this folder's are in a store.
+        ``sync_interval``: seconds after which written lines must be on the disk; 0: before the
+        ledger lists them.
+        Raises ``StoreError`` if the folder cannot
         be written, or if the file has lines but no ledger.
         """
         self.path = folder / name
@@ -82,6 +103,10 @@ class QuadsFile:
         self._terms = terms
         self._end = 0
         self._next_revision = 1
+        self._sync_interval = sync_interval
+        #: since when lines wait to be brought to the disk (``time.monotonic``); ``None``: none do
+        self._unsynced: float | None = None
+        self._shared = connect(shared) if shared else None
         #: documents of the ledger whose lines are missing, as somebody cut or deleted the file
         self.missing = 0
         with os_errors_as(StoreError, f"cannot write {self.path}"):
@@ -113,11 +138,26 @@ class QuadsFile:
             self._transact(lambda connection: None)  # the recovery finishes the compaction
         return saved
 
+    def set_damaged_aside(self) -> list[str]:
+        """Note the documents whose lines are damaged as lost; return their addresses."""
+
+        def note(connection: Connection) -> list[str]:
+            rows = damaged_rows(connection, self.path)
+            note_lost(connection, [row.id for row in rows])
+            return [row.url for row in rows]
+
+        return self._transact(note)
+
     def close(self) -> None:
         """Close file and ledger."""
+        if self._unsynced is not None:
+            with suppress(OSError):  # the lines are written; more cannot be done for them here
+                sync(self._file.fileno())
         self._file.close()
         self._lock.close()
         self._engine.dispose()
+        if self._shared is not None:
+            self._shared.dispose()
 
     def _transact(self, work: Callable[[Connection], T]) -> T:
         try:
@@ -137,7 +177,15 @@ class QuadsFile:
     def _append_all(
         self, connection: Connection, items: Sequence[RdfDocument | FetchRecord]
     ) -> list[Written]:
-        history = DocumentHistory(connection, items, pages=self._of_pages, terms=self._terms)
+        begin = self._end
+        history = DocumentHistory(
+            connection,
+            items,
+            pages=self._of_pages,
+            terms=self._terms,
+            holds=self._holds,
+            elsewhere=self._is_delivered,
+        )
         written = [
             self._append(connection, history, item)
             if isinstance(item, RdfDocument)
@@ -145,19 +193,33 @@ class QuadsFile:
             for item in items
         ]
         history.flush()
+        if self._end > begin:
+            # data before ledger: after a power loss no row may speak of lines that are not there
+            self._sync_if_due()
         return written
+
+    def _sync_if_due(self) -> None:
+        """Bring lines to the disk, unless those before them were not long ago."""
+        now = time.monotonic()
+        if self._unsynced is None:
+            self._unsynced = now
+        if now - self._unsynced >= self._sync_interval:
+            sync(self._file.fileno())
+            self._unsynced = None
 
     def _append(
         self, connection: Connection, history: DocumentHistory, document: RdfDocument
     ) -> Written:
         graphs: set[str] = set()
 
-        def place(counter: TermCounter) -> dict[str, int]:
+        def place(counter: TermCounter) -> dict[str, Any]:
             offset = self._end
-            graphs.update(self._write_lines(document, counter))
+            checksum = new_checksum()
+            graphs.update(self._write_lines(document, counter, checksum))
             return {
                 "offset": offset,
                 "length": self._end - offset,
+                "checksum": checksum.hexdigest(),
                 "revision": self._take_revision(),
             }
 
@@ -171,7 +233,19 @@ class QuadsFile:
         self._next_revision += 1
         return revision
 
-    def _write_lines(self, document: RdfDocument, counter: TermCounter) -> set[str]:
+    def _is_delivered(self, key: str) -> bool:
+        """Whether a worker of the crawl has made graphs of a document in a store."""
+        if self._shared is None:
+            return False
+        query = select(MadeGraph.id).where(MadeGraph.document_key == key).limit(1)
+        with self._shared.execution_options(read_only=True).connect() as connection:
+            return connection.scalar(query) is not None
+
+    def _holds(self, offset: int, length: int, checksum: str | None) -> bool:
+        with self.path.open("rb") as file:
+            return is_sound(file, offset, length, checksum)
+
+    def _write_lines(self, document: RdfDocument, counter: TermCounter, checksum: Any) -> set[str]:
         """Append the lines and count their terms; return the graphs besides the document's own."""
         own = iri(document.url)
         graphs: set[str] = set()
@@ -182,6 +256,7 @@ class QuadsFile:
                 self._end += count
                 rest = rest[count:]
             counter.add(lines)
+            checksum.update(lines)
             if not is_all_in(lines, own):
                 graphs |= other_graphs(lines.splitlines(keepends=True), own)
         return graphs
@@ -217,8 +292,12 @@ class QuadsFile:
         ) + 1
 
     def _open(self) -> Any:
+        is_new = not self.path.exists()
         # unbuffered: after a full disk, a buffer would write the rest of a failed batch later
-        return self.path.open("ab", buffering=0)
+        file = self.path.open("ab", buffering=0)
+        if is_new:
+            sync_folder(self.path.parent)
+        return file
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
@@ -242,15 +321,12 @@ def _note_graphs(connection: Connection, key: str, graphs: set[str]) -> None:
 
 
 def _forget_lines_after(connection: Connection, size: int) -> tuple[int, int]:
-    """Forget the lines of documents that end after ``size``; a re-visit fetches these again.
+    """Forget the lines of documents that end after ``size``; the next run fetches these again.
 
     Return where the remaining lines end, and how many documents lost theirs.
     """
     line_end = Document.offset + Document.length
     end = int(connection.execute(select(func.max(line_end)).where(line_end <= size)).scalar() or 0)
-    lost = connection.execute(
-        update(Document)
-        .where(line_end > size)
-        .values(offset=end, length=0, etag="", last_modified="", content_hash="")
-    )
-    return end, lost.rowcount
+    lost = connection.scalars(select(Document.id).where(line_end > size)).all()
+    note_lost(connection, lost)
+    return end, len(lost)

@@ -214,6 +214,10 @@ class StorePipeline(QuadsFilePipeline):
             self._count_store("refused")
             logger.warning("The triple store refuses %s: %s", refused.url, refused.error)
 
+        for url in delivered.damaged:
+            self._count_store("damaged")
+            logger.error("%s is not delivered: its lines in %s are damaged", url, self._folder)
+
     def _count_store(self, name: str, count: int = 1) -> None:
         if self._store_stats is not None and count:
             self._store_stats.inc_value(f"semcrawl/store/{name}", count)

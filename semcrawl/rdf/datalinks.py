@@ -7,12 +7,14 @@ that the data give it.
 
 from __future__ import annotations
 
+import mimetypes
 from collections.abc import Collection
 from types import MappingProxyType
 
 from semcrawl.links import Link
 from semcrawl.links.texts import fold
 from semcrawl.rdf.patterns import re
+from semcrawl.rdf.quadlines import iri_text
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, resolve
 from semcrawl.web.vocabulary import FoundBy, RdfFormat
 
@@ -76,7 +78,7 @@ def data_links(
             titles.setdefault(subject, text)
     links: dict[str, Link] = {}
     for subject, predicate, address in values:
-        written = address.partition(b"#")[0].decode("utf-8", "replace")
+        written = iri_text(address.partition(b"#")[0])
         target = resolve(url, written, normalisation)
         if target is None or target in links or target == url:
             continue
@@ -91,7 +93,7 @@ def data_links(
             element=element,
             title=fold(titles.get(about, b"").decode("utf-8", "replace")),
             type=media_type(types.get(about, b"").decode("utf-8", "replace")),
-            predicate=predicate.decode("utf-8", "replace"),
+            predicate=iri_text(predicate),
             tag_path=f"{element}/{local.decode('utf-8', 'replace')}",
             position=len(links),
             index=dropped_index(written) if target[-1] == "/" else "",
@@ -107,6 +109,8 @@ def media_type(named: str) -> str:
     'text/turtle'
     >>> media_type("http://publications.europa.eu/resource/authority/file-type/RDF_TURTLE")
     'text/turtle'
+    >>> media_type("CSV")
+    'text/csv'
     """
     text = fold(named).lower()
     if "/media-types/" in text:
@@ -118,7 +122,9 @@ def media_type(named: str) -> str:
     words = [text.strip(". "), *reversed(re.split(r"[^a-z0-9]+", text))]
     known = [word for word in words if word in _NAMED]
     # RDF_TURTLE is Turtle
-    return _NAMED[next((word for word in known if word != "rdf"), "rdf")] if known else ""
+    if known:
+        return _NAMED[next((word for word in known if word != "rdf"), "rdf")]
+    return mimetypes.types_map.get(f".{words[0]}", "")
 
 
 def _local(predicate: bytes) -> bytes:

@@ -11,29 +11,31 @@ content leaves open, or decide where it gives no evidence:
 
 A label alone never makes RDF of HTML, of XML without an RDF root, or of JSON without keywords.
 
-Most RDF syntaxes are UTF-8 by definition, but documents on the web often are not. Evidence for an
-encoding, in order: byte-order mark, zero bytes of UTF-16 and UTF-32, the XML declaration, bytes
-that are valid UTF-8, the header's charset, Windows-1252.
+Most RDF syntaxes are UTF-8 by definition, but documents on the web often are not;
+:mod:`semcrawl.web.charsets` finds their encoding.
 """
 
 from __future__ import annotations
 
-import codecs
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from urllib.parse import unquote
 
 from semcrawl.rdf import sniffing
 from semcrawl.rdf.syntaxes.escaped import unescaped
-from semcrawl.web.charsets import is_text_encoding, is_utf8, wide_encoding
+from semcrawl.web.charsets import Form, find_encoding, to_utf8
+from semcrawl.web.mediatypes import media_type
 from semcrawl.web.urls import path_of
 from semcrawl.web.vocabulary import (
     ARCHIVE_EXTENSIONS,
     HTML_EXTENSIONS,
     HTML_MEDIA_TYPES,
+    VAGUE_MEDIA_TYPES,
     Kind,
     RdfFormat,
+    UnreadFormat,
 )
 
 #: bytes of the text that detection examines
@@ -41,6 +43,12 @@ HEAD = 16_384
 
 _BY_TYPE = {media: syntax for syntax in RdfFormat for media in syntax.media_types}
 _BY_EXTENSION = {ext: syntax for syntax in RdfFormat for ext in syntax.extensions}
+_UNREAD_BY_TYPE = {media: form for form in UnreadFormat for media in form.media_types}
+_UNREAD_BY_EXTENSION = {extension: form for form in UnreadFormat for extension in form.extensions}
+_UNREAD_MARKS = {form: re.compile(form.mark) for form in UnreadFormat if form.mark}
+#: white space and comments before the first token
+_MISC = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|[#!][^\n]*\n)*")
+_JSON_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
 _PROFILE_JSON = re.compile(r"application/[\w.+-]*ld\+json\Z")
 _TURTLE_FAMILY = frozenset(
     {RdfFormat.TURTLE, RdfFormat.N3, RdfFormat.TRIG, RdfFormat.N_TRIPLES, RdfFormat.N_QUADS}
@@ -60,23 +68,21 @@ class Detection:
     confidence: float = 0.0
     evidence: str = ""
     compression: Compression | None = None
+    #: the known format that it is and that is not read; only of kind OTHER
+    unread: UnreadFormat | None = None
 
 
 def format_of_type(content_type: str | None) -> RdfFormat | None:
     """Return the RDF syntax that a Content-Type header names, if any."""
-    media = _media_type(content_type)
+    media = media_type(content_type)
     if media in _BY_TYPE:
         return _BY_TYPE[media]
     return RdfFormat.JSON_LD if _PROFILE_JSON.match(media) else None
 
 
-def _media_type(content_type: str | None) -> str:
-    return (content_type or "").partition(";")[0].strip().lower()
-
-
 def _labelled_html(content_type: str | None, extension: str) -> bool:
     """Whether the header says HTML, or the extension where there is no header."""
-    media = _media_type(content_type)
+    media = media_type(content_type)
     return media in HTML_MEDIA_TYPES or (not media and extension in HTML_EXTENSIONS)
 
 
@@ -108,15 +114,50 @@ def _is_text_despite_controls(
     if found is None or 2 * len(text) < len(head[:HEAD]):
         return False
     if found.kind is Kind.HTML:
-        return found.confidence > 0.7 or _media_type(content_type) in HTML_MEDIA_TYPES
+        return found.confidence > 0.7 or media_type(content_type) in HTML_MEDIA_TYPES
     return found.kind is Kind.RDF and claim is not None
 
 
-def detect(head: bytes, content_type: str | None, url: str) -> Detection:
+def detect(
+    head: bytes, content_type: str | None, url: str, *, link_contexts: Sequence[str] = ()
+) -> Detection:
     """Detect the type of the body that begins with ``head``. A few kilobytes suffice.
 
-    ``content_type`` is the header as received, ``url`` the final URL. Never raises.
+    ``content_type`` is the header as received, ``url`` the final URL. ``link_contexts`` are JSON-LD
+    contexts that ``Link`` headers name; they make JSON-LD of JSON. Never raises.
     """
+    found = _detect(head, content_type, url)
+    if link_contexts and found.kind is Kind.OTHER and _JSON_START.match(head):
+        return Detection(Kind.RDF, RdfFormat.JSON_LD, 0.9, "JSON with a context in a header")
+    if found.kind is Kind.HTML or found.compression is not None:
+        return found
+    # the marks are no beginning of any syntax that is read: Turtle declares its prefixes first
+    unread = _marked(head)
+    if unread is None and found.kind is Kind.OTHER:
+        unread = unread_format(b"", content_type, url)
+    if unread is None:
+        return found
+    return Detection(Kind.OTHER, None, 0.9, f"{unread.value} is not read", unread=unread)
+
+
+def _marked(head: bytes) -> UnreadFormat | None:
+    misc = _MISC.match(head, 0, HEAD)
+    start = misc.end() if misc else 0
+    return next((form for form, mark in _UNREAD_MARKS.items() if mark.match(head, start)), None)
+
+
+def unread_format(head: bytes, content_type: str | None, url: str) -> UnreadFormat | None:
+    """Return the known format that is not read and that marks, header or extension name."""
+    if marked := _marked(head):
+        return marked
+    media = media_type(content_type)
+    if by_type := _UNREAD_BY_TYPE.get(media):
+        return by_type
+    is_vague = not media or media in VAGUE_MEDIA_TYPES
+    return _UNREAD_BY_EXTENSION.get(extension_of(url)) if is_vague else None
+
+
+def _detect(head: bytes, content_type: str | None, url: str) -> Detection:
     by_type, extension = format_of_type(content_type), extension_of(url)
     by_extension = _BY_EXTENSION.get(extension)
     claim = by_type or by_extension
@@ -127,7 +168,8 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
     if packed is not None:
         kind = Kind.RDF if claim else Kind.OTHER
         return Detection(kind, claim, 0.5 if claim else 0.3, f"{packed.value} mark", packed)
-    text, encoding = to_utf8(head[: HEAD * (4 if b"\0" in head[:8] else 1)], content_type)
+    begin = head[: HEAD * (4 if b"\0" in head[:8] else 1)]
+    text = to_utf8(begin, content_type, whole=False).data
     if not text.strip():
         if claim:
             return Detection(Kind.RDF, claim, 0.3, f"{source}, empty body")
@@ -140,7 +182,7 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
         return Detection(Kind.OTHER, None, 0.95, "binary")
     if found is not None and found.evidence == sniffing.NO_ROOT and len(head) > HEAD:
         # a long comment or document type precedes the root
-        text, encoding = to_utf8(head[: HEAD * 64], content_type)
+        text = to_utf8(head[: HEAD * 64], content_type, whole=False).data
         found = sniffing.sniff(text, head, claim)
     if (found is None or found.kind is Kind.RDF) and b"&lt;" in text:
         plain = unescaped(text)
@@ -152,12 +194,14 @@ def detect(head: bytes, content_type: str | None, url: str) -> Detection:
         return Detection(Kind.HTML, None, 0.5, "label HTML, nothing that says otherwise")
     if found is not None:
         evidence = found.evidence
-        if encoding.name != "utf-8":
+        form = Form.PAGE if found.kind is Kind.HTML else Form.TEXT
+        encoding = find_encoding(begin, content_type, form)
+        if not encoding.is_utf8:
             evidence = f"{evidence} ({encoding.name}: {encoding.evidence})"
         return Detection(found.kind, found.format, found.confidence, evidence)
     if by_type in _TURTLE_FAMILY:
         return Detection(Kind.RDF, by_type, 0.4, "header, no statement in sight")
-    media = _media_type(content_type)
+    media = media_type(content_type)
     if media in HTML_MEDIA_TYPES:
         return Detection(Kind.HTML, None, 0.4, "header")
     if by_extension in _TURTLE_FAMILY:
@@ -213,82 +257,3 @@ def compression_of(head: bytes) -> Compression | None:
     if head[257:262] == b"ustar":
         return Compression.TAR
     return None
-
-
-_BOMS: tuple[tuple[bytes, str], ...] = (
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-_BOM_MARKS = tuple(mark for mark, _ in _BOMS)
-_XML_DECLARATION = re.compile(
-    rb"""\A\s*<\?xml\b[^>]{0,200}?(\sencoding\s*=\s*["']([A-Za-z][\w.:-]*)["'])"""
-)
-_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Encoding:
-    """The encoding of a body: codec name, length of its byte-order mark, evidence."""
-
-    name: str
-    bom: int
-    evidence: str
-
-
-def find_encoding(body: bytes, content_type: str | None = None) -> Encoding:
-    """Return the encoding of ``body``. Its first kilobytes suffice; all of it is safer."""
-    if body.startswith(_BOM_MARKS):
-        mark, name = next(bom for bom in _BOMS if body.startswith(bom[0]))
-        return Encoding(name, len(mark), "byte-order mark")
-    if wide := wide_encoding(body):
-        return Encoding(wide, 0, "zero bytes")
-    declared = _XML_DECLARATION.match(body)
-    if declared:
-        name = declared[2].decode("ascii").lower()
-        # a declaration that reads byte by byte cannot be in a wide encoding
-        if is_text_encoding(name) and not name.startswith(("utf-16", "utf-32", "utf16", "ucs")):
-            if name not in ("utf-8", "utf8") and body.isascii():
-                return Encoding("utf-8", 0, "plain ASCII")
-            if _is_mislabelled_utf8(name, body):
-                return Encoding("utf-8", 0, "valid UTF-8 against its declaration")
-            return Encoding(name, 0, "XML declaration")
-    if is_utf8(body):
-        return Encoding("utf-8", 0, "valid UTF-8")
-    labelled = _CHARSET.search(content_type or "")
-    name = labelled[1].lower() if labelled else ""
-    if name and is_text_encoding(name) and name not in ("utf-8", "utf8", "us-ascii", "ascii"):
-        return Encoding(name, 0, "header")
-    return Encoding("cp1252", 0, "not UTF-8")
-
-
-def _is_mislabelled_utf8(declared: str, body: bytes) -> bool:
-    """Whether a body declared in a single-byte encoding is really UTF-8.
-
-    Latin-1 text with several non-ASCII letters is hardly ever valid UTF-8 by chance.
-    """
-    return declared.startswith(("iso-8859", "latin", "windows-12", "cp12", "us-ascii")) and is_utf8(
-        body
-    )
-
-
-def to_utf8(body: bytes, content_type: str | None = None) -> tuple[bytes, Encoding]:
-    """Return ``body`` in UTF-8 without a byte-order mark, and the encoding it had.
-
-    Invalid bytes become U+FFFD. In a body taken for UTF-8 they stay, so that the parser can report
-    where they are. The ``encoding`` of an XML declaration is removed, as it no longer holds.
-    """
-    encoding = find_encoding(body, content_type)
-    data = body[encoding.bom :]
-    if encoding.name not in ("utf-8", "utf8", "us-ascii", "ascii"):
-        try:
-            data = data.decode(encoding.name, errors="replace").encode("utf-8", errors="replace")
-        except (UnicodeError, LookupError, ValueError):
-            data = data.decode("cp1252", errors="replace").encode("utf-8")
-        data = data.removeprefix(codecs.BOM_UTF8)
-    declared = _XML_DECLARATION.match(data)
-    if declared and declared[2].lower() not in (b"utf-8", b"utf8"):
-        data = data[: declared.start(1)] + data[declared.end(1) :]
-    return data, encoding

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import IO
 import pyoxigraph
 
 from semcrawl.items import DocumentError
-from semcrawl.rdf.detection import HEAD, Detection, detect, find_encoding, to_utf8
+from semcrawl.rdf.detection import HEAD, Detection, detect
 from semcrawl.rdf.limits import Budget, ErrorLog, LimitReached
 from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.packed.archives import walk
@@ -20,10 +20,14 @@ from semcrawl.rdf.packed.streams import Readable, SafeFile, Utf8File
 from semcrawl.rdf.quadlines import has_pair
 from semcrawl.rdf.rdflinks import RdfLink, find_links
 from semcrawl.rdf.sink import QuadSink
-from semcrawl.rdf.syntaxes import ntriples, owlxml, rdfxml, trix, turtle
+from semcrawl.rdf.syntaxes import islands, ntriples, owlxml, rdfxml, trix, turtle, yamlld
 from semcrawl.rdf.syntaxes.escaped import ESCAPED, UnescapedFile, is_all_escaped, unescaped
-from semcrawl.rdf.syntaxes.jsonld import parse_jsonld
+from semcrawl.rdf.syntaxes.jsonld import parse_jsonld, parse_jsonld_value
+from semcrawl.rdf.syntaxes.linkedcontext import with_context
+from semcrawl.rdf.syntaxes.rdfjson import parse_rdfjson
 from semcrawl.rdf.terms import iri_of
+from semcrawl.web.charsets import NOT_UTF8, Encoding, Form, Utf8Text, find_encoding, to_utf8
+from semcrawl.web.mediatypes import media_type
 from semcrawl.web.vocabulary import Kind, RdfFormat
 
 _OXIGRAPH: dict[RdfFormat, pyoxigraph.RdfFormat] = {
@@ -36,8 +40,13 @@ _OXIGRAPH: dict[RdfFormat, pyoxigraph.RdfFormat] = {
 _LINE_FORMATS = frozenset({RdfFormat.N_TRIPLES, RdfFormat.N_QUADS})
 _WITH_GRAPHS = frozenset({RdfFormat.N3, RdfFormat.TRIG, RdfFormat.N_QUADS})
 _XML = frozenset({RdfFormat.RDF_XML, RdfFormat.TRIX, RdfFormat.OWL_XML})
-_ALL_LABELLED = frozenset({RdfFormat.N_TRIPLES, RdfFormat.N_QUADS, RdfFormat.TRIX})
+_ALL_LABELLED = frozenset(
+    {RdfFormat.N_TRIPLES, RdfFormat.N_QUADS, RdfFormat.TRIX, RdfFormat.RDF_JSON}
+)
 _HEAD = 1 << 16
+#: bytes of quads in a file that are read at a time
+_PIECE = 1 << 20
+_REPLACEMENT, _ESCAPED_REPLACEMENT = "\ufffd".encode(), b"%EF%BF%BD"
 #: words in media types that name a compression or an archive
 _PACKINGS = ("zip", "tar", "bzip", "xz", "zstd", "brotli", "octet-stream")
 
@@ -82,12 +91,33 @@ class Reading:
     @property
     def links(self) -> list[RdfLink]:
         """The IRIs that the options choose as links, extracted at the first access."""
+        return [link for link in self._found_links if link.left_out is None]
+
+    @property
+    def links_left_out(self) -> list[RdfLink]:
+        """Further IRIs that might be links, up to a bound, each with the reason."""
+        return [link for link in self._found_links if link.left_out is not None]
+
+    def statements(self) -> Iterator[bytes]:
+        """Yield the quads in pieces of whole lines."""
+        if self.spool is None:
+            yield self.nquads
+            return
+        with self.spool.open("rb") as file:
+            while lines := file.readlines(_PIECE):
+                yield b"".join(lines)
+
+    def beginning(self, size: int) -> bytes:
+        """Return the quads, or the first ``size`` bytes of those in a file."""
+        if self.spool is None:
+            return self.nquads
+        with self.spool.open("rb") as file:
+            return file.read(size)
+
+    @property
+    def _found_links(self) -> list[RdfLink]:
         if self._links is None:
-            if self.spool is None:
-                self._links = list(find_links([self.nquads], self._url, self._options))
-            else:
-                with self.spool.open("rb") as lines:
-                    self._links = list(find_links(lines, self._url, self._options))
+            self._links = list(find_links(self.statements(), self._url, self._options))
         return self._links
 
 
@@ -100,6 +130,7 @@ def read(
     contexts: Mapping[str, bytes] | None = None,
     detection: Detection | None = None,
     links: bool = False,
+    link_contexts: Sequence[str] = (),
 ) -> Reading:
     """Read the RDF document with the final URL ``url`` from its body or a file.
 
@@ -107,16 +138,25 @@ def read(
     the valid statements before and after them are kept. A body that is not RDF gives no quads.
     Files, archives and compressed bodies go to :func:`read_stream`. ``contexts`` are JSON-LD
     contexts by URL. A known ``detection`` is not repeated. With ``links`` the links are extracted
-    at once. Never raises because of the content.
+    at once. ``link_contexts`` are the contexts that ``Link`` headers name for JSON. Never raises
+    because of the content.
     """
-    found = detection or (detect(source, content_type, url) if isinstance(source, bytes) else None)
+    found = detection
+    if found is None and isinstance(source, bytes):
+        found = detect(source, content_type, url, link_contexts=link_contexts)
     if not isinstance(source, bytes) or found is None or found.compression is not None:
         file = BytesIO(source) if isinstance(source, bytes) else source
         reading = read_stream(
-            file, url, content_type, options, contexts=contexts, detection=detection
+            file=file,
+            url=url,
+            content_type=content_type,
+            options=options,
+            contexts=contexts,
+            detection=detection,
+            link_contexts=link_contexts,
         )
     else:
-        document = DocumentReader(url, options, contexts)
+        document = DocumentReader(url, options, contexts, link_contexts)
         document.budget.packed = len(source)
         if found.kind is Kind.RDF and found.format is not None:
             try:
@@ -139,6 +179,7 @@ def read_stream(
     *,
     contexts: Mapping[str, bytes] | None = None,
     detection: Detection | None = None,
+    link_contexts: Sequence[str] = (),
 ) -> Reading:
     """Read a dump of any size, packed or not, in bounded memory.
 
@@ -147,7 +188,7 @@ def read_stream(
     ``url``. The ``detection`` of an unpacked file is not repeated. Never raises because of the
     content.
     """
-    document = DocumentReader(url, options, contexts)
+    document = DocumentReader(url, options, contexts, link_contexts)
     errors, sink = document.errors, document.sink
     members: list[Member] = []
     first: list[Detection] = []
@@ -155,7 +196,9 @@ def read_stream(
     def visit(name: str, content: SafeFile) -> None:
         label = content_type if not name and not _is_packing(content_type) else None
         plain = detection if not name and detection and detection.compression is None else None
-        found = plain or detect(content.peek(HEAD * 4), label, name or url)
+        found = plain or detect(
+            content.peek(HEAD * 4), label, name or url, link_contexts=() if name else link_contexts
+        )
         first.append(found)
         count, faults = sink.quads, errors.count
         errors.member = name
@@ -186,7 +229,7 @@ def read_stream(
 
 def _is_packing(content_type: str | None) -> bool:
     """Whether a media type names only the compression or archive."""
-    media = (content_type or "").partition(";")[0].strip().lower()
+    media = media_type(content_type)
     return any(word in media for word in _PACKINGS)
 
 
@@ -194,9 +237,14 @@ class DocumentReader:
     """Reads one document into one sink, with its errors, limits and contexts."""
 
     def __init__(
-        self, url: str, options: ReadOptions, contexts: Mapping[str, bytes] | None = None
+        self,
+        url: str,
+        options: ReadOptions,
+        contexts: Mapping[str, bytes] | None = None,
+        link_contexts: Sequence[str] = (),
     ) -> None:
         """Begin the document at ``url``."""
+        self._link_contexts = link_contexts
         self._url = url
         self._options = options
         self._contexts = contexts
@@ -207,17 +255,31 @@ class DocumentReader:
         self.sink = QuadSink(self.graph, options)
         self.sink.report = self.errors.add
         self.sink.text = self.budget.text
+        #: places where bytes that mean nothing in its encoding became U+FFFD
+        self._replaced = 0
+        self._encoding = ""
+        self._is_page = False
         #: URLs of the missing JSON-LD contexts, in order
         self.contexts_needed: dict[str, None] = {}
 
-    def parse(self, body: bytes, content_type: str | None, syntax: RdfFormat) -> None:
-        """Read a whole unpacked body. Raises :class:`LimitReached`."""
+    def parse(
+        self,
+        body: bytes,
+        content_type: str | None,
+        syntax: RdfFormat,
+        base: str = "",
+    ) -> None:
+        """Read a whole unpacked body or part; ``base`` is the document's address if empty.
+
+        Raises :class:`LimitReached`.
+        """
+        base = base or self.graph
         sink, errors, depth = self.sink, self.errors, self._options.max_depth
-        if syntax in _LINE_FORMATS and find_encoding(body[:_HEAD], content_type).name == "utf-8":
+        if syntax in _LINE_FORMATS and find_encoding(body[:_HEAD], content_type).is_utf8:
             # the parser checks the encoding line by line; only bad lines are lost
             data = body.removeprefix(codecs.BOM_UTF8)
         else:
-            data, _ = to_utf8(body, content_type)
+            data = self.utf8(to_utf8(body, content_type, _form_of(syntax)))
         # finding one byte is ten times as fast as finding four
         escaped = syntax in _OXIGRAPH and b"&" in data and b"&lt;" in data
         if escaped and (plain := unescaped(data)) is not None:
@@ -225,18 +287,49 @@ class DocumentReader:
             data = plain
         self._prepare(syntax)
         sink.may_have_labels = syntax in _ALL_LABELLED or _may_say_labels(data, syntax)
-        if syntax is RdfFormat.JSON_LD:
-            self.parse_jsonld(data, self.graph)
+        if syntax is RdfFormat.JSON_LD and len(self._link_contexts) > 1:
+            errors.add_final(f"{len(self._link_contexts)} Link headers name a context")
+        elif syntax is RdfFormat.JSON_LD:
+            for context in self._link_contexts:
+                data = with_context(data, context)
+            self.parse_jsonld(data, base)
+        elif syntax is RdfFormat.RDF_JSON:
+            parse_rdfjson(data, sink, errors, self._options)
+        elif syntax is RdfFormat.YAML_LD:
+            for line, value in yamlld.documents(data, errors, self._options):
+                needed = parse_jsonld_value(
+                    value, base, sink, errors, self._options, self._contexts, line
+                )
+                self.contexts_needed.update(dict.fromkeys(needed))
+        elif syntax is RdfFormat.RDF_XML and not islands.is_alone(data):
+            for line, island in islands.find(data):
+                self.parse_part(f"rdf-{line}", island, syntax, base, line)
         elif syntax in _XML:
-            data = rdfxml.guarded(data, self._options)
             if syntax is RdfFormat.OWL_XML:
-                data = owlxml.to_rdfxml(data, self.graph)
-            parse = trix.parse_trix if syntax is RdfFormat.TRIX else rdfxml.parse
-            parse(data, self.graph, sink, errors)
+                data = owlxml.to_rdfxml(data, base, errors, self._options)
+            if syntax is RdfFormat.TRIX:
+                trix.parse_trix(BytesIO(data), base, sink, errors, self._options)
+            else:
+                rdfxml.parse(data, base, sink, errors, self._options)
         elif syntax in _LINE_FORMATS:
             ntriples.parse_lines(data, _OXIGRAPH[syntax], sink, errors, depth)
         else:
-            turtle.parse(data, _OXIGRAPH[syntax], self.graph, sink, errors, self.budget)
+            turtle.parse(data, _OXIGRAPH[syntax], base, sink, errors, depth)
+
+    def parse_part(
+        self, name: str, text: bytes, syntax: RdfFormat, base: str, first_line: int
+    ) -> None:
+        """Read a part of the document with its own blank nodes. Its errors end no other part."""
+        self.sink.enter_part(name)
+        before, self.errors.lines_before = self.errors.lines_before, first_line - 1
+        try:
+            self.parse(text, "; charset=utf-8", syntax, base)
+        except LimitReached as limit:
+            self.errors.check_time()
+            self.errors.add(str(limit), 1)
+        finally:
+            self.errors.lines_before = before
+            self.sink.enter_part("")
 
     def parse_jsonld(self, data: bytes, base: str, first_line: int = 1) -> None:
         """Read JSON-LD in UTF-8. Raises :class:`LimitReached`."""
@@ -248,16 +341,18 @@ class DocumentReader:
     def parse_file(self, file: SafeFile, content_type: str | None, syntax: RdfFormat) -> None:
         """Read unpacked content of any size in bounded memory. Raises :class:`LimitReached`.
 
-        Content of up to ``max_in_memory`` bytes is read whole. Beyond that, RDF/XML ends at its
-        first error, and JSON-LD and TriX are refused, as they cannot be read in pieces.
+        Content of up to ``max_in_memory`` bytes is read whole. Beyond that, JSON-LD and OWL/XML are
+        refused, as they cannot be read in pieces.
         """
         whole = file.read_all(self._options.max_in_memory)
         if whole is not None:
             self.parse(whole, content_type, syntax)
             return
         head = file.peek(_HEAD)
-        encoding = find_encoding(head, content_type)
-        text: Readable = Utf8File(file, encoding.name, encoding.bom)
+        encoding = find_encoding(head, content_type, _form_of(syntax))
+        self._note_guess(encoding)
+        utf8 = Utf8File(file, encoding)
+        text: Readable = utf8
         self._prepare(syntax)
         self.sink.may_have_labels = True  # not known before the end
         if syntax in _OXIGRAPH and is_all_escaped(file.peek(_HEAD)):
@@ -269,11 +364,33 @@ class DocumentReader:
         elif syntax in _OXIGRAPH:
             turtle.parse_file(text, _OXIGRAPH[syntax], self.graph, self.sink, self.errors, depth)
         elif syntax is RdfFormat.RDF_XML:
-            if b"<!ENTITY" in (head := file.peek(_HEAD)):
-                rdfxml.guard_entities(head, self._options.max_entity_bytes)
-            rdfxml.parse_file(text, self.graph, self.sink, self.errors)
+            rdfxml.parse_file(text, self.graph, self.sink, self.errors, self._options)
+        elif syntax is RdfFormat.TRIX:
+            trix.parse_trix(text, self.graph, self.sink, self.errors, self._options)
         else:
             raise LimitReached(f"{syntax.value} of more than {self._options.max_in_memory} bytes")
+        self._replaced += utf8.replaced
+        self._encoding = encoding.name
+
+    def utf8(self, text: Utf8Text, *, page: bool = False) -> bytes:
+        """Return a text of the document; note what was wrong with its encoding.
+
+        Most of a ``page`` is no data, and what is wrong there is not recorded.
+        """
+        self._is_page = page
+        self._replaced += text.replaced
+        self._encoding = text.encoding.name
+        if text.replaced:
+            written = _ESCAPED_REPLACEMENT
+            self.sink.unreadable = (
+                (_REPLACEMENT,) if written in text.data else (_REPLACEMENT, written)
+            )
+        self._note_guess(text.encoding)
+        return text.data
+
+    def _note_guess(self, encoding: Encoding) -> None:
+        if encoding.evidence == NOT_UTF8 and not self._is_page:
+            self.errors.add_mended("its bytes are not UTF-8, and are read as Windows-1252")
 
     def _prepare(self, syntax: RdfFormat) -> None:
         self.sink.flush()
@@ -289,10 +406,24 @@ class DocumentReader:
         except LimitReached as limit:
             self.errors.add_final(str(limit))
             nquads = sink.finish()
+        if self._replaced and (not self._is_page or _has_replacement(nquads, sink.spool)):
+            self.errors.add_mended(f"bytes that mean nothing in {self._encoding} became U+FFFD")
         return Reading(
             found, nquads, sink.spool, sink.quads, self.errors.kept, self.errors.count,
             contexts_needed=tuple(self.contexts_needed), _url=self._url, _options=self._options,
         )  # fmt: skip
+
+
+def _form_of(syntax: RdfFormat) -> Form:
+    return Form.XML if syntax in _XML else Form.TEXT
+
+
+def _has_replacement(nquads: bytes, spool: Path | None) -> bool:
+    """Whether U+FFFD occurs in the quads."""
+    if spool is None:
+        return _REPLACEMENT in nquads
+    with spool.open("rb") as lines:
+        return any(_REPLACEMENT in line for line in lines)
 
 
 def _may_say_labels(data: bytes, syntax: RdfFormat) -> bool:

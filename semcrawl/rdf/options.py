@@ -93,12 +93,13 @@ class Embedded(StrEnum):
     JSON_LD = "json-ld"  #: scripts of type ``application/ld+json``
     RDFA = "rdfa"  #: RDFa 1.1 and Lite, including OpenGraph's ``meta property``
     MICRODATA = "microdata"
+    RDF = "rdf"  #: scripts of the other RDF syntaxes, such as Turtle; RDF/XML in SVG and XHTML
     MICROFORMATS = "microformats"  #: cards and events; needs extruct
     DUBLIN_CORE = "dublin-core"  #: ``meta`` elements; needs extruct
 
 
 #: kinds of embedded data that need no other package
-STANDARDS = frozenset({Embedded.JSON_LD, Embedded.RDFA, Embedded.MICRODATA})
+STANDARDS = frozenset({Embedded.JSON_LD, Embedded.RDFA, Embedded.MICRODATA, Embedded.RDF})
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ class ReadOptions:
     member_graphs: bool = False
     #: bytes that the entities of an XML document may grow to
     max_entity_bytes: int = 4 * 2**20
-    #: bytes that the contexts of a JSON-LD document may add to it
+    #: bytes of the contexts that a JSON-LD document names, and of the long IRIs that they make
     max_context_bytes: int = 16 * 2**20
     #: levels of nesting in XML, JSON and triple terms
     max_depth: int = 256

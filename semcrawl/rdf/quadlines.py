@@ -156,6 +156,72 @@ def line_ending(graph: str) -> bytes:
     return f" {graph} .\n".encode("utf-8", "replace")
 
 
+#: a literal, an IRI, or the label of a blank node
+TERM = re.compile(
+    rb'("[^"\\]*+(?:\\.[^"\\]*+)*+"(?:@[A-Za-z0-9-]++|\^\^<[^>]*+>)?+|<[^>\s]*+>)|_:([^\s]+)'
+)
+#: white space beyond ASCII, which an IRI may contain, in UTF-8
+_WIDE_SPACES = "\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_WIDE_SPACE = re.compile(f"[{_WIDE_SPACES}]")
+#: whether a character up to U+FFFF is white space beyond ASCII
+_IS_WIDE_SPACE = np.array([bool(_WIDE_SPACE.match(chr(code))) for code in range(1 << 16)])
+_ESCAPED = re.compile(r"\\u([0-9A-F]{4})")
+#: one of our labels that keeps a label of the document beyond ASCII
+_WIDE_LABEL = re.compile(rb"_:b[0-9a-f]{20}x[!-~]*+[\x80-\xff]")
+
+
+def for_older_readers(lines: bytes | bytearray) -> bytes | bytearray:
+    """Write finished lines so that readers of RDF 1.0's N-Triples take them too; the same quads.
+
+    rdflib ends an IRI at any white space of Unicode, such as U+3000, and knows only ASCII in
+    labels. So white space in IRIs is escaped, and such labels are written as their bytes.
+    """
+    if lines.isascii():
+        return lines
+    octets = np.frombuffer(lines, np.uint8)
+    leads = np.flatnonzero(((octets - np.uint8(0xE1)) <= 2) | (octets == 0xC2))
+    places = [match.start() for match in _WIDE_LABEL.finditer(lines)]
+    if len(leads):
+        first, second, third = (
+            octets[np.minimum(leads + n, len(octets) - 1)].astype(np.uint16) & mask
+            for n, mask in ((0, 0x2F), (1, 0x3F), (2, 0x3F))
+        )
+        long = first >= 0x20  # of three bytes; else of two, the first of which is 0xC2
+        wide = _IS_WIDE_SPACE[
+            np.where(long, (first & 0xF) << 12 | second << 6 | third, 0x80 | second)
+        ]
+        places = sorted([*places, *leads[wide].tolist()])
+    if not places:
+        return lines
+    pieces, last = [], 0
+    for place in places:
+        if place < last:
+            continue  # in a line that is done
+        start = lines.rfind(b"\n", last, place) + 1 or last
+        end = lines.find(b"\n", place) + 1
+        pieces += [lines[last:start], TERM.sub(_for_older_reader, lines[start:end])]
+        last = end
+    return b"".join([*pieces, lines[last:]])
+
+
+def _for_older_reader(match: re.Match[bytes]) -> bytes:
+    term = match[0]
+    if term.isascii():
+        return term
+    if match[2]:
+        before, _, label = term.partition(b"x")
+        return before + b"y" + label.hex().encode()
+    literal, mark, iri = term.rpartition(b'"') if term[:1] == b'"' else (b"", b"", term)
+    text = _WIDE_SPACE.sub(lambda sign: f"\\u{ord(sign[0]):04X}", iri.decode("utf-8", "replace"))
+    return literal + mark + text.encode()
+
+
+def iri_text(iri: bytes) -> str:
+    """Return an IRI of finished lines, without its angle brackets, as text."""
+    text = iri.decode("utf-8", "replace")
+    return _ESCAPED.sub(lambda code: chr(int(code[1], 16)), text) if "\\" in text else text
+
+
 #: Form of the labels that the parser generates: 128 random bits without leading zeros. One in
 #: 2**48 has fewer than 20 digits.
 _GENERATED = re.compile(rb"[a-f][0-9a-f]{19,31}\Z")
@@ -186,11 +252,13 @@ class BlankNodeNames:
         self.labelled = start + b"b" + digest + b"x"
         #: prefix of a term with a rank; :attr:`end` is the suffix
         self.ranked = start + b"b" + digest + b"n"
+        self._ranked, self._end = self.ranked.decode(), self.end.decode()
         self._window = window
         #: number of unlabelled nodes so far
         self.count = 0
         #: ranks of recent generated labels, and of older ones
-        self._known: defaultdict[bytes, int] = defaultdict(count().__next__)
+        self._ranks = count()
+        self._known: defaultdict[bytes, int] = defaultdict(self._ranks.__next__)
         self._old: dict[bytes, int] = {}
 
     def name(self, label: bytes) -> bytes:
@@ -207,11 +275,17 @@ class BlankNodeNames:
             for label in labels
         ]
 
+    def fresh(self) -> str:
+        """Return the term of a new node without a label."""
+        rank = next(self._ranks)
+        self.count += 1
+        return f"{self._ranked}{rank}{self._end}"
+
     def ranks(self, generated: list[bytes]) -> list[int]:
         """Return the ranks of unlabelled nodes, by their generated labels."""
         if len(self._known) > self._window:
             self._old = dict(self._known)
-            self._known = defaultdict(self._known.default_factory)
+            self._known = defaultdict(self._ranks.__next__)
         known = self._known
         if self._old:  # labels still in use count as recent
             met_again = self._old.keys() & set(generated)
@@ -226,7 +300,8 @@ class BlankNodeNames:
         for ranks in (self._known, self._old):
             for name in [name for name, rank in ranks.items() if rank >= number]:
                 del ranks[name]
-        self._known.default_factory = count(number).__next__
+        self._ranks = count(number)
+        self._known.default_factory = self._ranks.__next__
         self.count = number
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from semcrawl.links import Reason
 from semcrawl.rdf.options import Position, ReadOptions
 from semcrawl.rdf.patterns import re
-from semcrawl.rdf.quadlines import skolem_iris
+from semcrawl.rdf.quadlines import iri_text, skolem_iris
 
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
@@ -22,6 +23,8 @@ _QUAD = re.compile(
     re.MULTILINE,
 )
 _FETCHABLE = (b"http://", b"https://")
+#: positions that the properties to follow choose among
+_PROPERTY_PLACES = (Position.SUBJECT, Position.OBJECT, Position.TYPE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +34,27 @@ class RdfLink:
     iri: str
     predicate: str
     position: Position
+    #: why it is not followed; ``None`` if it is
+    left_out: Reason | None = None
 
 
 def find_links(lines: Iterable[bytes], url: str, options: ReadOptions) -> Iterator[RdfLink]:
     """Yield the links of the document at ``url`` from pieces of whole N-Quads ``lines``.
 
     Links are http and https IRIs without their fragments, each once, at its first position. The
-    document itself and our own Skolem IRIs are left out. Yields at most ``options.max_links``.
+    document itself and our own Skolem IRIs are left out. Yields at most ``options.max_links``, and
+    as many that are not followed: values of other properties, and what comes after the most.
     """
     own = url.partition("#")[0].encode("utf-8", "replace")
     seen = {own}
     wanted = options.link_positions
-    take_subject = Position.SUBJECT in wanted and not options.link_properties
+    take_subject = Position.SUBJECT in wanted
     take_predicate = Position.PREDICATE in wanted
     take_graph = Position.GRAPH in wanted
     properties = {p.encode() for p in options.link_properties}
     rdf_type = RDF_TYPE.encode()
-    left = options.max_links
+    left = spare = options.max_links
+    others: dict[bytes, RdfLink] = {}
     ours = skolem_iris(options.skolem_base) if options.skolem_base else None
     for piece in lines:
         for subject, predicate, object_, graph in _QUAD.findall(piece):
@@ -58,7 +65,7 @@ def find_links(lines: Iterable[bytes], url: str, options: ReadOptions) -> Iterat
                 candidates.append((predicate, Position.PREDICATE))
             if object_:
                 place = Position.TYPE if predicate == rdf_type else Position.OBJECT
-                if place in wanted and (not properties or predicate in properties):
+                if place in wanted:
                     candidates.append((object_, place))
             if take_graph and graph:
                 candidates.append((graph, Position.GRAPH))
@@ -68,10 +75,28 @@ def find_links(lines: Iterable[bytes], url: str, options: ReadOptions) -> Iterat
                     continue
                 if ours is not None and ours.match(target):
                     continue
-                if left <= 0:
-                    return
+                reason = None
+                is_value = place is not Position.SUBJECT and predicate in properties
+                if properties and place in _PROPERTY_PLACES and not is_value:
+                    reason = Reason.OTHER_PROPERTY
+                if reason is None and left <= 0:
+                    reason = Reason.LINKS_PER_PAGE
+                if reason is not None and (target in others or len(others) >= spare):
+                    if left <= 0 and len(others) >= spare:
+                        yield from others.values()
+                        return
+                    continue
+                link = RdfLink(
+                    iri_text(target),
+                    iri_text(predicate),
+                    place,
+                    reason,
+                )
+                if reason is not None:
+                    others[target] = link
+                    continue
                 left -= 1
                 seen.add(target)
-                yield RdfLink(
-                    target.decode("utf-8", "replace"), predicate.decode("utf-8", "replace"), place
-                )
+                others.pop(target, None)
+                yield link
+    yield from others.values()

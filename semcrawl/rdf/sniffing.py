@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import unescape
 
 from semcrawl.rdf.patterns import re
 from semcrawl.web.vocabulary import Kind, RdfFormat
@@ -38,16 +39,20 @@ _XML_MISC = re.compile(
     rb"(?:<\?.*?\?>\s*+|<!--.*?-->\s*+)*+)?",
     re.DOTALL | re.IGNORECASE,
 )
-_TAG = re.compile(rb"<([A-Za-z_][\w.-]*+)(?::([A-Za-z_][\w.-]*+))?((?=[\s/>])[^<]*)", re.DOTALL)
-_XMLNS = re.compile(rb"""\sxmlns(?::([\w.-]+))?\s*=\s*(?:"([^"]*)"|'([^']*)')""")
-_ENTITY = re.compile(rb"""<!ENTITY\s+([\w.-]+)\s+(?:"([^"]*)"|'([^']*)')""")
-_RDF_ATTRIBUTE = re.compile(rb"\s([\w.-]+):(?:about|ID|nodeID|resource|datatype|parseType)\s*=")
+_XML_NAME = rb"[A-Za-z_\x80-\xff][\w.\x80-\xff-]*+"
+_TAG = re.compile(rb"<(" + _XML_NAME + rb")(?::(" + _XML_NAME + rb"))?((?=[\s/>])[^<]*)", re.DOTALL)
+_XMLNS = re.compile(rb"\sxmlns(?::(" + _XML_NAME + rb"))?\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_ENTITY = re.compile(rb"<!ENTITY\s+(" + _XML_NAME + rb")\s+(?:\"([^\"]*)\"|'([^']*)')")
+_RDF_ATTRIBUTE = re.compile(
+    rb"\s(" + _XML_NAME + rb"):(?:about|ID|nodeID|resource|datatype|parseType)\s*="
+)
 _HTML_TAG = re.compile(
     rb"<(?:html|head|body|title|meta|link|script|style|base|div|p|table|tr|td|ul|ol|h[1-6]|span|a|"
     rb"br|hr|center|font|form|frameset|iframe|img|main|nav|section|article|header|footer|noscript"
     rb")(?=[\s/>])(?!\s+<)",
     re.IGNORECASE,
 )
+_RDF_ELEMENT = re.compile(rb"<(?:[\w.-]++:)?RDF[\s>]")
 _XML_START = re.compile(rb"<\?xml\b|<!--|<!doctype\s", re.IGNORECASE)
 _HTML_ANYWHERE = re.compile(rb"<!doctype\s+html|<html[\s>]|<body[\s>]|<head>", re.IGNORECASE)
 
@@ -73,6 +78,12 @@ _LIKE_A_PAGE = re.compile(
     rb"<[/!]|<[\w-]+>(?:<|.*?</[A-Za-z])|[A-Za-z\x80-\xff][\w.\x80-\xff-]*+:", re.DOTALL
 )
 _ABSOLUTE_IRI = re.compile(rb"<[A-Za-z][A-Za-z0-9+.-]*+:[^<>\"{}|^`\\\x00-\x20]*+>")
+#: a statement with an IRI that has signs that no IRI has
+_ILL_FORMED = re.compile(
+    rb"<[^<>\"\s]*+>\s++<[A-Za-z][A-Za-z0-9+.-]*+:(?:/|[A-Za-z0-9-]++:)[^<>\"\r\n]*+>"
+)
+#: an empty array of JSON has nothing after it
+_NO_ARRAY = re.compile(rb"\[\s*+\]\s*+\S")
 _GRAPH = re.compile(rb"(" + _IRI + rb")" + _SPACE + rb"\{")
 #: after the opening brace of a graph
 _IN_GRAPH = re.compile(_SPACE + rb"(?:\}|" + _STATEMENT.pattern + rb")", re.DOTALL)
@@ -133,6 +144,20 @@ _JSON_OBJECT = re.compile(rb"\s*+(?:\[\s*+)*+(?:\{\s*+(?:\"|\}|\Z)|\]|\"|-?\d|\{
 _JSON_KEYWORD = re.compile(rb"\"@(?:context|graph)\"\s*:")
 _JSON_EXPANDED = re.compile(rb"\"[a-z][a-z0-9+.-]*://[^\"\s]+\"\s*:")
 _JSON_NODE = re.compile(rb"\"@(?:id|type|value|list|set)\"\s*:")
+#: a subject, a predicate, and a value with its type
+_RDF_JSON = re.compile(
+    rb'\s*+\{\s*+"(?:[A-Za-z][A-Za-z0-9+.-]*+|_):[^"]*+"\s*+:\s*+'
+    rb'\{\s*+"[A-Za-z][A-Za-z0-9+.-]*+:[^"]*+"\s*+:\s*+\[\s*+\{'
+    rb'(?=[^{}\[\]]{0,4000}?"type"\s*+:\s*+"(?:uri|literal|bnode)")'
+    rb'(?=[^{}\[\]]{0,4000}?"value"\s*+:)'
+)
+
+# --- YAML
+#: comments, directives and the beginning of a document; then a quoted keyword as a key
+_YAML_START = re.compile(
+    rb"(?:[ \t]*+(?:[#%][^\n\r]*+)?[\n\r]|---[ \t]*+(?:#[^\n\r]*+)?[\n\r])*+(?:-[ \t]++)?"
+    rb"(?:\"@(?:context|graph|id|type)\"|'@(?:context|graph|id|type)')[ \t]*+:(?:[ \t\n\r])"
+)
 
 
 def is_binary(text: bytes) -> bool:
@@ -153,11 +178,14 @@ def sniff(text: bytes, body: bytes, claim: RdfFormat | None) -> Finding | None:
     header or extension name. It mainly chooses between syntaxes of one family.
     """
     return (
-        _sniff_markup(text, claim) or _sniff_json(text, body, claim) or _sniff_turtle(text, claim)
+        _sniff_markup(text, body, claim)
+        or _sniff_yaml(text, claim)
+        or _sniff_json(text, body, claim)
+        or _sniff_turtle(text, claim)
     )
 
 
-def _sniff_markup(text: bytes, claim: RdfFormat | None) -> Finding | None:
+def _sniff_markup(text: bytes, body: bytes, claim: RdfFormat | None) -> Finding | None:
     start = text.lstrip()
     if not start.startswith(b"<"):
         tagged = _HTML_ANYWHERE.search(text[:4096])
@@ -180,6 +208,8 @@ def _sniff_markup(text: bytes, claim: RdfFormat | None) -> Finding | None:
     prefix, local = (root[1], root[2]) if root[2] else (b"", root[1])
     if not prefix and local.lower() == b"html":
         return Finding(Kind.HTML, None, 0.99, "root element html")
+    if local == b"svg" and _RDF_ELEMENT.search(body):
+        return Finding(Kind.RDF, RdfFormat.RDF_XML, 0.9, "RDF/XML in SVG")
     begins = rest is start and (_begins_statement(start, claim) or _begins_graph(start, claim))
     if begins and not _XMLNS.search(root[3]):
         return None  # Turtle that begins with a relative IRI: <a> <b> <c>
@@ -217,8 +247,9 @@ def _begins_statement(start: bytes, claim: RdfFormat | None) -> bool:
     """
     match = _STATEMENT.match(start)
     if match is None:
-        return False
-    apart = start[start.index(b">") + 1 :][:1].isspace()
+        return claim in _FAMILY and _ILL_FORMED.match(start) is not None
+    after = start[start.index(b">") + 1 :][:1]
+    apart = after.isspace() or (after == b"#" and claim in _FAMILY)
     if match[0].endswith(b">"):
         return (apart and claim in _FAMILY) or _GOES_ON.match(start, match.end()) is not None
     return apart
@@ -241,20 +272,39 @@ def _namespaces(text: bytes, attributes: bytes) -> dict[bytes, bytes]:
         value = match[2] or match[3] or b""
         if value.startswith(b"&") and value.endswith(b";"):
             value = entities.get(value[1:-1], value)
+        if b"&#" in value:
+            value = unescape(value.decode("utf-8", "replace")).encode()
         found[match[1] or b""] = value
     return found
+
+
+def _sniff_yaml(text: bytes, claim: RdfFormat | None) -> Finding | None:
+    """Recognise YAML-LD: its label, or its first key; in JSON the keys are inside braces.
+
+    JSON is YAML, too.
+    """
+    if claim is RdfFormat.YAML_LD:
+        return Finding(Kind.RDF, RdfFormat.YAML_LD, 0.9, "label YAML-LD")
+    if _YAML_START.match(text):
+        return Finding(Kind.RDF, RdfFormat.YAML_LD, 0.9, "YAML with a key of JSON-LD")
+    return None
 
 
 def _sniff_json(text: bytes, body: bytes, claim: RdfFormat | None) -> Finding | None:
     if not _JSON_OBJECT.match(text):
         return None
-    if text.lstrip().startswith(b"[") and _STATEMENT.match(text.lstrip()):
+    start = text.lstrip()
+    if start.startswith(b"[") and (_STATEMENT.match(start) or _NO_ARRAY.match(start)):
         return None
     whole = body[: 1 << 22] if b"\0" not in body[:8] else text
     if _JSON_KEYWORD.search(whole):
         return Finding(Kind.RDF, RdfFormat.JSON_LD, 0.95, "JSON with @context or @graph")
     if _JSON_NODE.search(whole) and _JSON_EXPANDED.search(whole):
         return Finding(Kind.RDF, RdfFormat.JSON_LD, 0.9, "JSON with expanded properties")
+    if claim is RdfFormat.RDF_JSON and text.lstrip().startswith(b"{"):
+        return Finding(Kind.RDF, RdfFormat.RDF_JSON, 0.9, "JSON labelled RDF/JSON")
+    if _RDF_JSON.match(text):
+        return Finding(Kind.RDF, RdfFormat.RDF_JSON, 0.8, "JSON in the shape of RDF/JSON")
     if claim is RdfFormat.JSON_LD:
         return Finding(Kind.RDF, RdfFormat.JSON_LD, 0.6, "JSON labelled JSON-LD")
     weak = text.lstrip()[:1] not in (b"{", b"[")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from semcrawl.rdf.quadlines import iri_text
 from semcrawl.rdf.terms import RDF
 
 _TYPE = f"<{RDF}type>".encode()
@@ -43,7 +44,7 @@ class TermCounter:
                 self._count(self.classes, kind, count)
 
     def _count(self, terms: Counter[str], term: bytes, count: int) -> None:
-        iri = term[1:-1].decode("utf-8", "replace")
+        iri = iri_text(term[1:-1])
         if iri not in terms and (
             len(term) > MAX_IRI or len(self.properties) + len(self.classes) >= self._limit
         ):

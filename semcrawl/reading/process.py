@@ -15,11 +15,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar, cast
 
 from semcrawl.machine.processes import bound_memory
 from semcrawl.rdf import Reading, ReadOptions, read_embedded
 from semcrawl.web.bodies import BodyStream
+
+T = TypeVar("T")
 
 _LENGTH = 8
 #: whether a process can receive open files and be killed by an alarm; not so on Windows
@@ -32,7 +34,7 @@ _LONGEST = 3.2e7
 Task = tuple[float, Callable[..., Any], tuple[Any, ...]]
 
 
-def read_shared_file(descriptor: int, size: int, read: Callable[[IO[bytes]], Reading]) -> Reading:
+def read_shared_file(descriptor: int, size: int, read: Callable[[IO[bytes]], T]) -> T:
     """Call ``read`` with an open file of the crawl."""
     with open(descriptor, "rb") as file:
         return read(cast(IO[bytes], BodyStream(file.fileno(), _SharedFile(size))))
@@ -49,7 +51,7 @@ def read_page(
     return read_embedded(body, url, content_type, options, contexts=contexts)
 
 
-def read_copied_file(data: bytes, read: Callable[[IO[bytes]], Reading]) -> Reading:
+def read_copied_file(data: bytes, read: Callable[[IO[bytes]], T]) -> T:
     """Call ``read`` with a temporary file that holds ``data``."""
     with tempfile.TemporaryFile() as file:
         file.write(data)

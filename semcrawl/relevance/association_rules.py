@@ -44,6 +44,8 @@ def antecedents(url: str) -> Iterator[str]:
 class AssociationRules(Strategy):
     """FC-R2: a link is RDF when the first rule that applies to its URL has enough confidence.
 
+    Predicted links are fetched in the order of the confidence that they had when they were found.
+
     A rule is "antecedent ⇒ type" with conf(a→b) = sup(a∩b) / sup(a), counted over the fetched
     documents. Other links wait as H when their URL has an HTML extension or none, and are N
     otherwise. No rule predicts RDF before the first RDF document.
@@ -74,10 +76,10 @@ class AssociationRules(Strategy):
         return (Label.H if html else Label.N), ()
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
-        """Group by label: R, or H for anything else that is kept."""
+        """Group by label: R by confidence, the highest first, or H for anything else."""
         if label is Label.R:
             self.set_value("R", -1.0)
-            return "R", 0.0
+            return "R", -self.confidence(link.url)[0]
         self.set_value("H", -3.0)
         return "H", 0.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from semcrawl.relevance import Label
+from semcrawl.web.mediatypes import media_type
 from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES, HTML_MEDIA_TYPES, RDF_MEDIA_TYPES
 
 
@@ -16,7 +17,7 @@ def body_wanted(
     A body without a type is downloaded. ``also`` names media types that may hide RDF; it is empty
     in the thesis.
     """
-    media_type = content_type.partition(";")[0].strip().lower()
-    if not media_type or label is Label.R:
+    media = media_type(content_type)
+    if not media or label is Label.R:
         return True
-    return media_type in HTML_MEDIA_TYPES or media_type in RDF_MEDIA_TYPES or media_type in also
+    return media in HTML_MEDIA_TYPES or media in RDF_MEDIA_TYPES or media in also

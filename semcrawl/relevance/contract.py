@@ -179,6 +179,17 @@ class Citing(Protocol):
 
 
 @runtime_checkable
+class Ascending(Protocol):
+    """A strategy that also judges the folders that pages are in, as links of the pages; optional.
+
+    They are found without a link, and many do not exist.
+    """
+
+    #: whether it wants them
+    ascends: bool
+
+
+@runtime_checkable
 class Weighing(Protocol):
     """A strategy that knows the importance of pages; optional."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64encode
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -91,6 +91,56 @@ def verdict(outcome: Outcome) -> Verdict:
         return Verdict.UNKNOWN
     # a redirect to a known address is judged by the number of links that lead there
     return Verdict.UNKNOWN if outcome.duplicate else Verdict.BARREN
+
+
+class FamilyLedger:
+    """The verdicts on families, for one process without a frontier, such as the simulator.
+
+    ``tries``: links of a family that must be barren before the others are withheld; 0 = none is.
+    """
+
+    def __init__(self, tries: int) -> None:
+        self.tries = tries
+        self._counts: defaultdict[str, Counter[Verdict]] = defaultdict(Counter)
+        #: where the last redirect of a family led to, and that of its first useful link
+        self._led: dict[str, str] = {}
+        self._only: dict[str, str] = {}
+        #: links whose turn came although their family is barren
+        self._met: Counter[str] = Counter()
+
+    def judge(self, name: str, what: Verdict, led_to: str) -> None:
+        """Note a verdict, and the document that the link led to.
+
+        A redirect to a known address that another link of the family led to before is barren. If
+        that other link was the only useful one, it does not count as useful either.
+        """
+        counts = self._counts[name]
+        if led_to:
+            if what is not Verdict.USEFUL and self._led.get(name) == led_to:
+                what = Verdict.BARREN
+                if self._only.get(name) == led_to and counts[Verdict.USEFUL] == 1:
+                    counts[Verdict.USEFUL] = 0
+                    counts[Verdict.UNKNOWN] += 1
+            elif what is Verdict.USEFUL and not counts[Verdict.USEFUL]:
+                self._only[name] = led_to
+            self._led[name] = led_to
+        counts[what] += 1
+
+    def is_barren(self, name: str) -> bool:
+        """Whether the links of a family are withheld."""
+        counts = self._counts[name]
+        return 0 < self.tries <= counts[Verdict.BARREN] and not counts[Verdict.USEFUL]
+
+    def withholds(self, name: str) -> bool:
+        """Whether to withhold a link whose turn has come; the 1st, 2nd, 4th, 8th … is a sample."""
+        if not self.is_barren(name):
+            return False
+        self._met[name] += 1
+        return self._met[name] & (self._met[name] - 1) != 0
+
+    def restored(self, name: str) -> None:
+        """Note that the withheld links of a family wait again."""
+        del self._met[name]
 
 
 def _pattern(url: str) -> str:

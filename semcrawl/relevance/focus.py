@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 from semcrawl import settings as defaults
 from semcrawl.errors import UsageError
-from semcrawl.topics import Topic, TopicOptions, about, threshold
+from semcrawl.topics import TEXT, Topic, TopicOptions, about, needs_of, threshold
 
 #: gain of a document of the wanted kind just below the threshold, and of one that just reaches it.
 #: Strategies thus prefer targets to near misses, and near misses to nothing
 _NEAR_MISS = 0.25
 _REACHED = 0.75
+#: rows of reasons that a record or a page keeps
+MAX_REASONS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,20 @@ def read_focus(settings: Mapping[str, Any]) -> Focus:
         _one_of(settings, "SEMCRAWL_FOCUS", ("soft", "hard")) == "hard",
         TopicOptions.from_settings(settings).max_size,
     )
+
+
+def usual_targets(settings: Mapping[str, Any]) -> str:
+    """Return the targets of a crawl that names none: what its topic reads; empty without a topic.
+
+    They are RDF and pages with embedded data, and all pages if the topic reads texts. ``new``
+    alone, which has no subject, changes none. Raises ``UsageError`` for a wrong ``SEMCRAWL_ABOUT``.
+    """
+    about = settings.get("SEMCRAWL_ABOUT") or ""
+    given = any(one.strip() for one in ([about] if isinstance(about, str) else about))
+    needs = needs_of(about) if given else frozenset()
+    if not needs:
+        return ""
+    return "rdf,embedded,html" if TEXT in needs else "rdf,embedded"
 
 
 def about_text(settings: Mapping[str, Any]) -> str:

@@ -23,6 +23,7 @@ STRATEGIES: Mapping[str, str] = {
     "ipagerank": "semcrawl.relevance.pagerank.IPageRank",
     "keyword-focused": "semcrawl.relevance.matched.KeywordFocused",
     "domain-score": "semcrawl.relevance.domains.DomainScore",
+    "context-graph": "semcrawl.relevance.contextgraph.ContextGraph",
     "random": "semcrawl.relevance.random.Random",
     "learned": "semcrawl.relevance.learned.Learned",
 }

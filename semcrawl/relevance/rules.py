@@ -9,8 +9,10 @@ from semcrawl.links import Link
 from semcrawl.relevance.contract import Label
 from semcrawl.web.urls import extension_of, path_of
 from semcrawl.web.vocabulary import (
+    AMBIGUOUS_MEDIA_TYPES,
     ARCHIVE_EXTENSIONS,
     HTML_EXTENSIONS,
+    HTML_MEDIA_TYPES,
     NON_SEMANTIC_EXTENSIONS,
     PLAIN_EXTENSIONS,
     RDF_CONCEPT_WORDS,
@@ -22,6 +24,10 @@ from semcrawl.web.vocabulary import (
 #: names of the rules, in the order of T.2
 R_RULES = ("ex1", "ty1", "ti1", "an1", "co1", "ty2", "ti2", "an2", "co2", "pa1")
 
+#: elements of links that data about documents name
+_DESCRIBED = frozenset({"catalogue", "embedded", "linkset", "rdf"})
+#: types of RDF, of pages, and those that may hide RDF
+_MAY_BE_WANTED = RDF_MEDIA_TYPES | HTML_MEDIA_TYPES | AMBIGUOUS_MEDIA_TYPES
 _MEDIA_TYPE = re.compile(
     "|".join(re.escape(name) for name in sorted(RDF_MEDIA_TYPES, key=len, reverse=True))
 )
@@ -66,13 +72,31 @@ def relevancy_inside_rdf(link: Link) -> Label:
     return Label.H if extension in HTML_EXTENSIONS else Label.N
 
 
+def is_of_other_format(link: Link) -> bool:
+    """Whether a catalogue, or other data about a document, names a format that is no RDF or page.
+
+    Its extension may say otherwise: of two statements the hopeful one counts. So may an unusual
+    type whose name has a word of RDF.
+    """
+    media = link.type
+    if link.element not in _DESCRIBED or "/" not in media or media in _MAY_BE_WANTED:
+        return False
+    extension = extension_of(path_of(link.url))
+    if extension in RDF_EXTENSIONS or extension in HTML_EXTENSIONS or link.leads_on:
+        return False
+    return not any(_evidence(media))
+
+
 def is_non_semantic(link: Link) -> bool:
     """Whether a link leads to an image, style, script, archive or the like (T.5).
 
-    Its extension tells, or the ``rel`` of a ``<link>`` element.
+    Its extension tells, or the ``rel`` of a ``<link>`` element, or the format that data about it
+    name.
     """
     if link.is_sitemap:  # usually compressed
         return False
+    if is_of_other_format(link):
+        return True
     extension = extension_of(path_of(link.url))
     if extension in NON_SEMANTIC_EXTENSIONS or extension in ARCHIVE_EXTENSIONS:
         return True

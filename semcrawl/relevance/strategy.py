@@ -12,7 +12,7 @@ from typing import Any, Self
 import msgpack
 
 from semcrawl.config.numbers import read_switch
-from semcrawl.config.targets import Targets
+from semcrawl.config.targets import Targets, extensions_of_type
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
@@ -128,7 +128,11 @@ class Strategy:
     def _is_target(self, link: Link) -> bool:
         """Whether the extension is that of a wanted media type."""
         wanted = self.options.target_extensions
-        return bool(wanted) and extension_of(path_of(link.url)) in wanted
+        if not wanted:
+            return False
+        if link.type and any(each[1:] in wanted for each in extensions_of_type(link.type)):
+            return True
+        return extension_of(path_of(link.url)) in wanted
 
     def label(self, page: Page, link: Link) -> tuple[Label, tuple[str, ...]]:
         """Return the label of a link and the rules that hold."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import rdflib
 
+    from semcrawl.results.reporting.findings import Report
+
 T = TypeVar("T", Document, Fetch)
 _ROWS = 1000
 
@@ -43,7 +46,8 @@ _ROWS = 1000
 class Job:
     """The results of a finished or running crawl.
 
-    Methods raise ``StoreError`` for what cannot be read.
+    Documents whose lines are damaged are left out; :attr:`damaged` names them.
+    Methods raise ``StoreError`` for what cannot be read at all.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -76,6 +80,11 @@ class Job:
         """Close the databases."""
         self._exit.close()
 
+    @property
+    def damaged(self) -> list[str]:
+        """Addresses of the documents that were left out so far, as their lines are damaged."""
+        return list(dict.fromkeys(url for source in self.sources for url in source.damaged))
+
     def records(self) -> Iterator[Fetch]:
         """Yield a row for each attempt, in order of their ends (columns: ``semcrawl.items``)."""
         yield from self._rows(self.sources[0], Fetch)
@@ -97,6 +106,13 @@ class Job:
                 for span in snapshot.spans():
                     for lines in snapshot.lines(span):
                         yield from pyoxigraph.parse(lines, pyoxigraph.RdfFormat.N_QUADS)
+
+        if damaged := self.damaged:
+            warnings.warn(
+                f"{len(damaged)} documents of {self.folder} are left out, as their lines are "
+                "damaged: see Job.damaged",
+                stacklevel=2,
+            )
 
     def dataset(self) -> rdflib.Dataset:
         """Return all quads as an ``rdflib.Dataset``, which takes some 1 KB of memory a quad.
@@ -120,6 +136,12 @@ class Job:
     def profile(self) -> Profile:
         """Return figures about the quads, counted in one pass."""
         return profile_of(self.sources)
+
+    def report(self, hosts: Collection[str] = (), since: float | None = None) -> Report:
+        """Return the faults of what was harvested; see :func:`report_of`."""
+        from semcrawl.results.reporting.making import report_of  # it opens jobs itself
+
+        return report_of(self, hosts, since)
 
     def query(
         self, sparql: str

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -26,16 +26,15 @@ from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.schema import IMAGES_DB
 from semcrawl.machine.wholefiles import umask
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, opened
+from semcrawl.metadata.history import LOST
 from semcrawl.metadata.models import Contribution, Document, Fetch
 from semcrawl.pipelines.files import FILES_FOLDER, INDEX_FILE
-from semcrawl.pipelines.pagestore import PAGES_FILE, PAGES_LEDGER
-from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
+from semcrawl.pipelines.pagestore import SPOOLS
+from semcrawl.pipelines.soundness import is_lost, new_checksum
 from semcrawl.results._mergedimages import merge_images
 from semcrawl.results.job import Job
 from semcrawl.results.quadsource import QuadSource, Snapshot, Span, store_errors
 
-#: files of quads, each with its ledger
-KINDS = ((QUADS_FILE, CRAWL_DB), (EMBEDDED_FILE, EMBEDDED_LEDGER), (PAGES_FILE, PAGES_LEDGER))
 #: rows per insert
 _ROWS = 1000
 
@@ -54,6 +53,8 @@ class Merged:
     quads: int = 0
     records: int = 0
     images: int = 0
+    #: addresses of the documents that no folder has undamaged; a run in the new folder reads them
+    damaged: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -66,6 +67,7 @@ class _Version:
     visits: int
     changes: int
     folders: int = 1
+    is_sound: bool = False
 
 
 def merge_jobs(folders: Sequence[Path], out: Path, images: ImageOptions | None = None) -> Merged:
@@ -97,7 +99,7 @@ def merge_jobs(folders: Sequence[Path], out: Path, images: ImageOptions | None =
 
 def _merged(folders: Sequence[Path], part: Path, images: ImageOptions) -> Merged:
     merged = Merged()
-    for name, ledger in KINDS:
+    for name, ledger in SPOOLS:
         # a job without embedded data has no ledger of it
         there = [folder for folder in folders if (folder / ledger).is_file()]
         if there:
@@ -112,21 +114,27 @@ def _merged(folders: Sequence[Path], part: Path, images: ImageOptions) -> Merged
 
 
 def latest_versions(snapshots: Sequence[Snapshot]) -> dict[bytes, _Version]:
-    """Return the latest version of each document by the key of its address."""
+    """Return the latest version of each document by the key of its address.
+
+    A version whose lines are damaged or lost counts only if there is no other.
+    """
     known: dict[bytes, _Version] = {}
     columns = (
         Document.url_key, Document.last_seen_at, Document.first_seen_at, Document.visits,
-        Document.changes,
+        Document.changes, Document.id,
     )  # fmt: skip
     for number, snapshot in enumerate(snapshots):
-        for key, last, first, visits, changes in snapshot.connection.execute(select(*columns)):
+        unsound = snapshot.unsound()
+        query = select(*columns)
+        for key, last, first, visits, changes, row in snapshot.connection.execute(query):
             before = known.setdefault(bytes.fromhex(key), _Version(number, last, first, 0, 0, 0))
+            is_sound = row not in unsound
             before.folders += 1
             before.visits += visits
             before.changes += changes
             before.first_seen_at = min(before.first_seen_at, first)
-            if last > before.last_seen_at:
-                before.source, before.last_seen_at = number, last
+            if (is_sound, last) > (before.is_sound, before.last_seen_at):
+                before.source, before.last_seen_at, before.is_sound = number, last, is_sound
     return known
 
 
@@ -154,11 +162,14 @@ def _merge_quads(
             for number, snapshot in enumerate(snapshots):
                 rows = _rows_of_latest(snapshot, number, known, file)
                 while batch := list(islice(rows, _ROWS)):
+                    merged.damaged += [row["url"] for row in batch if is_lost(row)]
                     first = merged.documents + 1
                     for revision, row in enumerate(batch, first):
                         row["revision"] = revision
                     merged.documents += len(batch)
-                    merged.quads += sum(row["quads"] for row in batch if row["gone_at"] is None)
+                    merged.quads += sum(
+                        row["quads"] for row in batch if row["gone_at"] is None and row["length"]
+                    )
                     connection.execute(insert(_DOCUMENT), batch)
                 _copy_contributions(snapshot, number, known, connection)
         merged.in_several += sum(one.folders > 1 for one in known.values())
@@ -174,12 +185,17 @@ def _rows_of_latest(
         one = known[bytes.fromhex(row["url_key"])]
         if one.source != number:
             continue
-        span = Span(*(row[name] for name in ("id", "url", "offset", "length", "quads", "format")))
+        span = Span(*(row[name] for name in Span._fields))
         row["offset"] = file.tell()
-        if row["gone_at"] is None:
+        if row["gone_at"] is None and not one.is_sound:
+            row |= LOST
+        elif row["gone_at"] is None:
+            checksum = new_checksum()
             for lines in snapshot.lines(span):
                 file.write(lines)
-        row["length"] = file.tell() - row["offset"]
+                checksum.update(lines)
+            row["checksum"] = checksum.hexdigest()
+        row["length"] = file.tell() - row["offset"] if row["length"] else 0
         row["visits"], row["changes"] = one.visits, one.changes
         row["first_seen_at"] = one.first_seen_at
         del row["id"]

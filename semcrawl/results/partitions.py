@@ -25,8 +25,9 @@ from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.database import CRAWL_DB, opened, readable_db_url
 from semcrawl.metadata.models import Document, Fetch
 from semcrawl.metadata.parquet import arrow_schema, check_parquet
+from semcrawl.pipelines.pagestore import SPOOLS
 from semcrawl.results.job import Job
-from semcrawl.results.mergedjobs import KINDS, latest_versions, snapshots_of
+from semcrawl.results.mergedjobs import latest_versions, snapshots_of
 from semcrawl.results.quadsource import Snapshot, Span, store_errors
 
 #: rows per row group, and per file
@@ -36,7 +37,7 @@ _LARGEST = 5_000_000
 _OPEN = 30
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 #: columns of the ledger that only concern its own file
-_OF_FILE = ("id", "url_key", "offset", "length", "revision", "terms_complete")
+_OF_FILE = ("id", "url_key", "offset", "length", "checksum", "revision", "terms_complete")
 _DOCUMENT, _FETCH = cast("Table", Document.__table__), cast("Table", Fetch.__table__)
 #: columns of ``quads``; ``object_type`` is iri, blank, literal or triple
 QUAD_COLUMNS = (
@@ -61,10 +62,13 @@ def job_names(folders: Sequence[Path], name: str = "") -> list[str]:
     return names
 
 
-def write_partitions(folders: Sequence[Path], names: Sequence[str], out: Path) -> dict[str, int]:
+def write_partitions(
+    folders: Sequence[Path], names: Sequence[str], out: Path
+) -> tuple[dict[str, int], list[str]]:
     """Write job folders into the data set ``out``, and replace their former parts.
 
-    Only the latest version of a document is written. Returns the number of rows of each table.
+    Only the latest version of a document is written. Returns the number of rows of each table, and
+    the addresses of documents that are left out, as no folder has them undamaged.
     Raises ``UsageError`` for a folder that is not a job folder and without pyarrow, and
     ``StoreError`` for what cannot be read or written.
     """
@@ -77,6 +81,7 @@ def write_partitions(folders: Sequence[Path], names: Sequence[str], out: Path) -
         "records": arrow_schema(_FETCH, without=("id",)),
     }
     rows = dict.fromkeys(tables, 0)
+    damaged: list[str] = []
     try:
         with ExitStack() as stack:
             parts = {
@@ -84,8 +89,8 @@ def write_partitions(folders: Sequence[Path], names: Sequence[str], out: Path) -
                 for table, schema in tables.items()
                 for name in names
             }
-            for file, ledger in KINDS[:2]:
-                _write_quads(folders, names, file, ledger, parts)
+            for file, ledger in SPOOLS[:2]:
+                _write_quads(folders, names, file, ledger, parts, damaged)
             for folder, name in zip(folders, names, strict=True):
                 _write_records(folder, parts["records", name])
         for (table, _), part in parts.items():
@@ -93,7 +98,7 @@ def write_partitions(folders: Sequence[Path], names: Sequence[str], out: Path) -
             rows[table] += part.rows
     except OSError as error:
         raise StoreError(f"cannot write {error.filename or out}: {error.strerror}") from None
-    return rows
+    return rows, damaged
 
 
 def _write_quads(
@@ -102,6 +107,7 @@ def _write_quads(
     file: str,
     ledger: str,
     parts: Mapping[tuple[str, str], _Parts],
+    damaged: list[str],
 ) -> None:
     there = [(f, n) for f, n in zip(folders, names, strict=True) if (f / ledger).is_file()]
     with ExitStack() as stack:
@@ -111,7 +117,11 @@ def _write_quads(
             for number, (snapshot, (_, name)) in enumerate(zip(snapshots, there, strict=True)):
                 query = select(_DOCUMENT).order_by(Document.offset)
                 for row in snapshot.connection.execution_options(yield_per=1000).execute(query):
-                    if known[bytes.fromhex(row.url_key)].source == number:
+                    version = known[bytes.fromhex(row.url_key)]
+                    if version.source == number:
+                        if not version.is_sound and row.gone_at is None:
+                            damaged.append(row.url)
+                            continue
                         day = _day(row.fetched_at)
                         parts["documents", name].add(day, dict(row._mapping))
                         for quad in _quads(snapshot, row) if row.gone_at is None else ():
@@ -130,7 +140,7 @@ def _write_records(folder: Path, part: _Parts) -> None:
 
 
 def _quads(snapshot: Snapshot, row: Any) -> Iterator[dict[str, Any]]:
-    span = Span(row.id, row.url, row.offset, row.length, row.quads, row.format)
+    span = Span(*(getattr(row, name) for name in Span._fields))
     for lines in snapshot.lines(span):
         for quad in ox.parse(lines, ox.RdfFormat.N_QUADS, lenient=True):
             yield {**_object(quad.object), **_names(quad), "document": row.url}

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
-from string import Template
 
 from semcrawl import __version__
 from semcrawl.rdf.shortnames import shorten
 from semcrawl.results.profiling import Profile, Use
-from semcrawl.terminal.printable import printable
+from semcrawl.results.standalone import html_text, tiles, whole_page
 
 _WIDTH, _LEFT, _RIGHT, _NODE = 800, 250, 550, 10
 #: height per flow, of all flows at most, of the gap between two names, of the thinnest ribbon
@@ -27,13 +25,12 @@ _RIBBONS = 18
 
 def profile_page(profile: Profile, name: str) -> str:
     """Return the page of the job called ``name``."""
-    template = Template(files("semcrawl.results").joinpath("profile.html").read_text("utf-8"))
-    return template.substitute(title=f"{_text(name)}: profile", body=_body(profile, name))
+    return whole_page(f"{name}: profile", _body(profile, name))
 
 
 def _body(profile: Profile, name: str) -> str:
     parts = [
-        f"<h1>What {_text(name)} holds</h1>",
+        f"<h1>What {html_text(name)} holds</h1>",
         _tiles(profile),
         _objects(profile),
         '<div class="pair">',
@@ -65,8 +62,7 @@ def _tiles(profile: Profile) -> str:
         "classes": len(profile.classes),
         "properties": len(profile.properties),
     }
-    tiles = (f"<div><dt>{name}</dt><dd>{number:,}</dd></div>" for name, number in figures.items())
-    return f'<dl class="tiles">{"".join(tiles)}</dl>'
+    return tiles(figures)
 
 
 def _objects(profile: Profile) -> str:
@@ -76,7 +72,7 @@ def _objects(profile: Profile) -> str:
     for number, (name, count) in enumerate(profile.objects.items()):
         width = 100 * count / total
         look = f"s{number}"
-        label = f"{_text(name)}s {_percent(count, total)}"
+        label = f"{html_text(name)}s {_percent(count, total)}"
         bars.append(
             f'<rect class="{look}" x="{at:.2f}" width="{width:.2f}" height="4">'
             f"<title>{label}</title></rect>"
@@ -123,7 +119,7 @@ def _table(name: str, rows: Sequence[str], *names: str) -> str:
 def _row(use: Use, most: int, colour: int) -> str:
     width = max(100 * use.statements / most, 0.5)
     return (
-        f'<tr><td title="{_text(use.name)}">{_text(shorten(use.name)) or "–"}'
+        f'<tr><td title="{html_text(use.name)}">{html_text(shorten(use.name)) or "–"}'
         f'<svg class="s{colour}" viewBox="0 0 100 4" preserveAspectRatio="none" '
         f'aria-hidden="true"><rect width="{width:.2f}" height="4"/></svg></td>'
         f"<td>{use.documents:,}</td><td>{use.statements:,}</td></tr>"
@@ -134,7 +130,7 @@ def _links(profile: Profile) -> str:
     if not profile.links:
         return ""
     rows = [
-        f"<tr><td>{_text(link.source)} → {_text(link.target)}</td>"
+        f"<tr><td>{html_text(link.source)} → {html_text(link.target)}</td>"
         f"<td>{link.documents:,}</td><td>{link.statements:,}</td></tr>"
         for link in profile.links[:_MOST]
     ]
@@ -153,10 +149,6 @@ def _links(profile: Profile) -> str:
 def _percent(count: int, total: int) -> str:
     share = 100 * count / total
     return "under 1 %" if 0 < share < 1 else f"{share:.0f} %"
-
-
-def _text(text: str) -> str:
-    return escape(printable(text))
 
 
 def flow_chart(flows: Sequence[tuple[str, str, int]]) -> str:
@@ -205,7 +197,7 @@ def _ribbon(start: float, end: float, height: float, colour: int, title: str) ->
     return (
         f'<path class="s{colour}" d="M{a} {start:.1f}C{middle} {start:.1f} {middle} {end:.1f} '
         f"{b} {end:.1f}V{end + height:.1f}C{middle} {end + height:.1f} {middle} "
-        f'{start + height:.1f} {a} {start + height:.1f}Z"><title>{_text(title)}</title></path>'
+        f'{start + height:.1f} {a} {start + height:.1f}Z"><title>{html_text(title)}</title></path>'
     )
 
 
@@ -215,6 +207,6 @@ def _name(name: str, top: float, height: float, x: int, look: str) -> str:
     short = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
     return (
         f'<rect class="{look}" x="{x}" y="{top:.1f}" width="{_NODE}" height="{height:.1f}"/>'
-        f'<text x="{at}" y="{top + height / 2 + 4.5:.1f}" text-anchor="{anchor}">{_text(short)}'
-        f"<title>{_text(name)}</title></text>"
+        f'<text x="{at}" y="{top + height / 2 + 4.5:.1f}" text-anchor="{anchor}">{html_text(short)}'
+        f"<title>{html_text(name)}</title></text>"
     )

@@ -16,6 +16,8 @@ from semcrawl.machine.filelocks import lock
 from semcrawl.metadata.database import connect, one_line, readable_db_url
 from semcrawl.metadata.models import Document
 from semcrawl.pipelines.compaction import current_file
+from semcrawl.pipelines.quadsfile import orphaned
+from semcrawl.pipelines.soundness import IS_LOST, is_sound
 from semcrawl.rdf.quadlines import whole_lines
 
 _PIECE = 1 << 20
@@ -52,20 +54,26 @@ class Span(NamedTuple):
     length: int
     quads: int
     format: str
+    checksum: str | None = None
 
 
 class QuadSource:
     """A file of quads in a job folder, and its ledger, which assigns the lines to documents.
 
-    A crawl may be writing both. Methods raise ``StoreError`` for what cannot be read.
+    A crawl may be writing both. Documents whose lines are damaged or lost are left out, and named
+    in :attr:`damaged`. Methods raise ``StoreError`` for what cannot be read at all.
     """
 
     def __init__(self, folder: Path, name: str, ledger: str) -> None:
         """Open the ledger, and upgrade an older version's."""
+        if fault := orphaned(folder, name, ledger):
+            raise StoreError(f"{fault}; `semcrawl check` mends what can be")
         self.path = folder / name
         self.ledger = folder / ledger
         self.engine = connect(readable_db_url(folder, ledger))
         self._lock_path = folder / f".{name}.lock"
+        #: addresses of the documents that readers left out, as their lines are damaged or lost
+        self.damaged: dict[str, None] = {}
 
     @property
     def is_writable(self) -> bool:
@@ -120,26 +128,35 @@ class QuadSource:
         path = current_file(self.path, int(end or 0))
         # without documents the file may be missing
         file = path.open("rb") if end or path.exists() else None
-        return Snapshot(self.path, connection, file, state)
+        self.damaged |= dict.fromkeys(connection.scalars(select(Document.url).where(IS_LOST)))
+        return Snapshot(self.path, connection, file, state, self.damaged)
 
 
 class Snapshot:
     """The live documents and their lines at one moment."""
 
     def __init__(
-        self, path: Path, connection: Connection, file: IO[bytes] | None, state: State
+        self,
+        path: Path,
+        connection: Connection,
+        file: IO[bytes] | None,
+        state: State,
+        damaged: dict[str, None],
     ) -> None:
-        """Read rows by ``connection`` and lines from ``file``."""
+        """Read rows by ``connection`` and lines from ``file``; note ``damaged`` documents."""
+        self._damaged = damaged
         self._path = path
         self.connection = connection
         self._file = file
         self.state = state
 
-    def spans(self, *, unindexed: bool = False, newer_than: int = 0) -> Iterator[Span]:
-        """Yield the documents with lines, in the order of the file.
+    def spans(
+        self, *, unindexed: bool = False, newer_than: int = 0, into: set[int] | None = None
+    ) -> Iterator[Span]:
+        """Yield the documents with sound lines, in the order of the file.
 
         ``unindexed`` restricts them to those without indexed terms, ``newer_than`` to those of a
-        higher revision.
+        higher revision. The ids of damaged documents go ``into`` a set.
         """
         query = (
             select(
@@ -149,6 +166,7 @@ class Snapshot:
                 Document.length,
                 Document.quads,
                 Document.format,
+                Document.checksum,
             )
             .where(Document.gone_at.is_(None), Document.length > 0)
             .order_by(Document.offset)
@@ -160,7 +178,25 @@ class Snapshot:
         with store_errors(self._path):
             rows = self.connection.execution_options(yield_per=_ROWS).execute(query)
             for row in rows:
-                yield Span(*row)
+                span = Span(*row)
+                if self.is_sound(span):
+                    yield span
+                elif into is not None:
+                    into.add(span.id)
+
+    def unsound(self) -> set[int]:
+        """Return the ids of the documents whose lines are damaged or lost."""
+        ids = set(self.connection.scalars(select(Document.id).where(IS_LOST)))
+        for _ in self.spans(into=ids):
+            pass
+        return ids
+
+    def is_sound(self, span: Span) -> bool:
+        """Whether a document's lines are as they were written; note it if not."""
+        if is_sound(self._file, span.offset, span.length, span.checksum):
+            return True
+        self._damaged[span.url] = None
+        return False
 
     def lines(self, span: Span) -> Iterator[bytes]:
         """Yield the lines of a document in pieces of whole lines."""
@@ -174,10 +210,7 @@ class Snapshot:
                 self._file.seek(offset)
                 piece = self._file.read(min(_PIECE, length))
                 if not piece:
-                    raise StoreError(
-                        f"{self._path} is truncated: lines of documents are missing. `semcrawl "
-                        "harvest` on the folder finds them; --revisit fetches them again"
-                    )
+                    raise StoreError(f"{self._path} was cut while it was read")
                 yield piece
                 offset += len(piece)
                 length -= len(piece)

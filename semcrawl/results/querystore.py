@@ -63,14 +63,19 @@ def held_store(
 def _up_to_date(cache: Path, sources: Sequence[QuadSource], progress: Progress) -> Path:
     store, note = cache / "store", cache / _STATE
     try:
-        known = _known(note) if store.is_dir() else {}
+        known, left_out = _known(note) if store.is_dir() else ({}, {})
         with ExitStack() as stack:
             snapshots = {one.path.name: stack.enter_context(one.snapshot()) for one in sources}
             states = {name: snapshot.state for name, snapshot in snapshots.items()}
             if known == states:
+                for source in sources:
+                    source.damaged |= dict.fromkeys(left_out.get(source.path.name, ()))
                 return store
             if not all(_only_grew(state, states.get(name)) for name, state in known.items()):
                 known = {}
+            if known:
+                for source in sources:
+                    source.damaged |= dict.fromkeys(left_out.get(source.path.name, ()))
             # without its state file the store counts as broken, should the process be killed
             note.unlink(missing_ok=True)
             if not known:
@@ -88,7 +93,10 @@ def _up_to_date(cache: Path, sources: Sequence[QuadSource], progress: Progress) 
                     progress(done, whole)
             target.flush()
             del target
-            content = {name: astuple(state) for name, state in states.items()}
+            content = {
+                "states": {name: astuple(state) for name, state in states.items()},
+                "left_out": {source.path.name: list(source.damaged) for source in sources},
+            }
             note.write_text(json.dumps(content), encoding="utf-8")
     except OSError as error:
         raise StoreError(f"cannot write {store}: {error.strerror or error}") from None
@@ -97,13 +105,17 @@ def _up_to_date(cache: Path, sources: Sequence[QuadSource], progress: Progress) 
     return store
 
 
-def _known(note: Path) -> dict[str, State]:
-    """Return the state of each file in the store; nothing if it is uncertain."""
+def _known(note: Path) -> tuple[dict[str, State], dict[str, list[str]]]:
+    """Return the state of each file in the store, and the damaged documents that it lacks.
+
+    Both are empty if it is uncertain.
+    """
     try:
         content = json.loads(note.read_text(encoding="utf-8"))
-        return {name: State(*values) for name, values in content.items()}
-    except (FileNotFoundError, ValueError, TypeError, AttributeError):
-        return {}
+        states = {name: State(*values) for name, values in content["states"].items()}
+        return states, {name: list(map(str, each)) for name, each in content["left_out"].items()}
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+        return {}, {}
 
 
 def _only_grew(before: State, now: State | None) -> bool:

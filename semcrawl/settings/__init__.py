@@ -45,6 +45,7 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 1000
 METAREFRESH_ENABLED = False
 COOKIES_ENABLED = False
 TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False  # it runs code that any program of the user sends
 REQUEST_FINGERPRINTER_CACHE_SIZE = 0
 
 __all__ = [name for name in globals() if name.isupper()]

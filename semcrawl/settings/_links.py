@@ -38,6 +38,9 @@ SEMCRAWL_WORKER_RESTARTS = 3
 #: redirects such links: one request instead of two. An address that turns out not to be a folder is
 #: then requested as linked.
 SEMCRAWL_FORESEE_SLASHES = True
+#: Whether links of pages are told apart (up, down, across, out, foreign), and the pages that they
+#: are on (hub, index, content, other), as further evidence for the strategy `learned`.
+SEMCRAWL_LINK_KINDS = False
 #: Whether to follow the links of catalogues: CKAN, OAI-PMH, `data.json`, the next pages of DCAT,
 #: LDP and TREE, and addresses written as literals. It does not affect the links of all RDF
 #: (`SEMCRAWL_RDF_LINKS`).
@@ -49,11 +52,19 @@ SEMCRAWL_MAX_CATALOGUE_PAGES = 2000
 SEMCRAWL_CATALOGUE_MAX_SIZE = 16 * 1024 * 1024
 #: Whether to follow `Link:` headers and linksets (RFC 9264).
 SEMCRAWL_SIGNPOSTING = True
-#: Whether to request pages again as RDF, by content negotiation: `auto` (pages that send `Vary:
-#: Accept` or describe themselves, and others of a host that gave RDF this way), `never`.
+#: Whether to request pages again as RDF, by content negotiation, and addresses that gave nothing
+#: with another `Accept` header: `auto` (pages that send `Vary: Accept` or describe themselves,
+#: others of a host that gave RDF this way; 406 and the like), `never`.
 SEMCRAWL_NEGOTIATION = "auto"
-#: Pages of one shape to request as RDF before one of them gives RDF.
+#: Pages of one shape to request again before one of them gives what was asked for.
 SEMCRAWL_NEGOTIATION_TRIES = 2
+#: Values with which search forms are filled, by label (a mapping, or JSON), such as `{"search":
+#: ["water", "soil"], "format": ["*"]}`. A label is a field's name or words of its label; `*` labels
+#: any field for words, and as a value stands for all choices of a list. Only GET forms of the
+#: page's own origin without personal fields are filled. Empty: none.
+SEMCRAWL_FORMS: dict[str, list[str]] = {}
+#: Most addresses of filled forms of one host, for each worker.
+SEMCRAWL_FORM_REQUESTS = 50
 #: Names below `/.well-known/` to request once on each host that gave a target (`void`,
 #: `api-catalog` …). Empty: none.
 SEMCRAWL_WELL_KNOWN = ["void"]

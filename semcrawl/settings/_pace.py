@@ -13,7 +13,7 @@ SEMCRAWL_SLOW_START = 6
 #: Requests at a time to a host.
 SEMCRAWL_CONCURRENCY_PER_HOST = 1
 #: Seconds between the starts of two requests to one IP address, under any names; 0 = none. It
-#: applies in addition to the crawl delay, to hosts that have one. An IPv6 /64 network counts as one
+#: applies in addition to the crawl delay, to hosts that have one. An IPv6 /48 network counts as one
 #: address. Behind a proxy the address is unknown, and this does not apply.
 SEMCRAWL_ADDRESS_DELAY = 0.1
 #: Requests at a time to one IP address, under any names.
@@ -28,7 +28,7 @@ SEMCRAWL_MAX_CRAWL_DELAY = 60.0
 SEMCRAWL_ROBOTS_LIFETIME = 86_400.0
 #: Approximate bytes of a worker's memory for the rules of robots.txt files. The frontier keeps all
 #: files; other rules are read from there, large ones in the background.
-SEMCRAWL_ROBOTS_MEMORY = 128 * 1024 * 1024
+SEMCRAWL_ROBOTS_MEMORY = 32 * 1024 * 1024
 #: Seconds until a failed robots.txt (status 5xx or 429) is requested again, or longer by its
 #: Retry-After. Until then nothing is requested from its host.
 SEMCRAWL_ROBOTS_RETRY = 30.0
@@ -72,9 +72,15 @@ SEMCRAWL_LEAST_RATE_GRACE = 10.0
 #: Largest share of `CONCURRENT_REQUESTS` for hosts that gave nothing yet, once some were found dead
 #: or slow, and for one pay-level domain while links of others wait; 1 = all.
 SEMCRAWL_SHARE_OF_SLOTS = 0.5
-#: Unit of politeness: `host`, or `domain` (the pay-level domain, with the longest crawl delay of
-#: its hosts, at least `SEMCRAWL_CRAWL_DELAY`).
-SEMCRAWL_PACE_BY = "host"
+#: Weights of the queues of the spiders in one process, such as `html=3,rdf=1`: each gets its share
+#: of the requests as long as links wait in it that may be requested; a queue not named weighs 1.
+#: Empty: first the queue that lately gave more targets per request.
+SEMCRAWL_QUEUE_SHARES: str | dict[str, float] = ""
+#: Unit of politeness: `domain` (the pay-level domain, with the longest crawl delay of its hosts, at
+#: least `SEMCRAWL_CRAWL_DELAY`; each user of github.io and its like counts as one, and so does an
+#: IPv6 /48 network), or `host`. With `host` a site of many hosts is crawled sooner, but whoever has
+#: a wildcard name in the DNS gets as many requests as they like.
+SEMCRAWL_PACE_BY = "domain"
 #: URL or mail address of whoever runs the crawl; shown in the user agent unless `USER_AGENT` is
 #: set.
 SEMCRAWL_CONTACT = ""
@@ -93,7 +99,7 @@ SEMCRAWL_ALLOW_PRIVATE_ADDRESSES = False
 #: machine may share.
 REDIS_URL = os.environ.get("REDIS_URL", "")
 #: Job folder: results, records, frontier. Empty = `JOBDIR`, else the current folder (of `semcrawl
-#: harvest`: the folder `harvest`).
+#: harvest` and of projects with the add-on: the folder `harvest`).
 SEMCRAWL_JOBDIR = ""
 #: Name of the crawl: prefix of all its keys in Redis. Empty: `semcrawl harvest` with a `REDIS_URL`
 #: names its crawl by its job folder (`harvest-1a2b3c4d`: the folder's name, and a hash of host and

@@ -31,7 +31,8 @@ SEMCRAWL_IMAGES_PER_PAGE = 1000
 #: Documents that count as targets, separated by commas: `rdf` (RDF documents), `embedded` (pages
 #: with embedded data), `html` (pages, whose title and text go to `pages.nq`), `images` (see
 #: images.md), and media types such as `text/csv` or `text/*`, whose bodies are kept in the folder
-#: `files`.
+#: `files`. Where only a topic is given, commands take what it reads: `rdf,embedded`, and `html` if
+#: it reads texts (not with `new` alone).
 SEMCRAWL_TARGETS = "rdf"
 #: Topic of the crawl, such as `vocabulary:schema:Dataset` or `keywords:merge sort`. `all(…, …)`,
 #: `any(…, …)` and `0.7*… + 0.3*…` combine topics (see topics.md). The topics of a list must all
@@ -56,12 +57,19 @@ SEMCRAWL_ABOUT_MAX_FILE = 256 * 1024 * 1024
 SEMCRAWL_ABOUT_NEW_STATEMENTS = 4_000_000
 #: Topic `shape`: most seconds for the check of one document.
 SEMCRAWL_ABOUT_SHAPE_TIMEOUT = 10
+#: Whether the topic `examples:` learns from the crawl too: the most relevant documents that it
+#: judged, as many as there are samples, become good samples.
+SEMCRAWL_ABOUT_RETRAIN = False
+#: Number of first documents about the topic whose words widen it: texts with similar words are
+#: then about it too. 0: the topic stays as it was given.
+SEMCRAWL_ABOUT_WIDEN = 0
 #: Topic `shape`: most bytes of memory (address space) of the process that checks.
 SEMCRAWL_ABOUT_SHAPE_MEMORY = 2 * 1024 * 1024 * 1024
-#: Kinds of embedded data to read from pages: `jsonld`, `microdata`, `rdfa` (includes OpenGraph).
+#: Kinds of embedded data to read from pages: `jsonld`, `microdata`, `rdfa` (includes OpenGraph),
+#: `rdf` (scripts of the other RDF syntaxes, such as Turtle, and RDF/XML in inline SVG).
 #: They go to `embedded.nq`. Empty: none. With the extra `semcrawl[microformats]` also
 #: `microformats` (cards and events as vCard and iCalendar) and `dublin-core` (`meta` elements).
-SEMCRAWL_EMBEDDED = ["jsonld", "microdata", "rdfa"]
+SEMCRAWL_EMBEDDED = ["jsonld", "microdata", "rdfa", "rdf"]
 #: Properties whose values are links in embedded data: the presets `data` (distributions, addresses,
 #: parts and the like of schema.org, with `dcat` and `void`), `dcat`, `void`, `see-also`, `foaf`,
 #: and IRIs. Empty: none.
@@ -79,8 +87,8 @@ SEMCRAWL_MAX_TRIPLES_PER_PAGE = 200_000
 SEMCRAWL_MAX_TRIPLES_SIZE_PER_PAGE = 64 * 1024 * 1024
 #: Bytes above which a document is read in a thread or a process, so that the crawl continues.
 SEMCRAWL_READ_IN_THREAD_ABOVE = 262_144
-#: Bytes of JSON-LD, in a document or a page's scripts, above which it is read in a process, as the
-#: time for its contexts may grow with the square of their size.
+#: Bytes of JSON-LD, in a document or a page's scripts, above which it is read in a process, as its
+#: reader keeps other threads waiting.
 SEMCRAWL_READ_JSON_LD_IN_PROCESS_ABOVE = 32_768
 #: Most processes per spider for documents whose parser a thread cannot stop: large pages, archives,
 #: and large documents in JSON-LD and XML. They start when needed. 0 = threads only.
@@ -96,6 +104,9 @@ SEMCRAWL_MAX_HEADERS_SIZE = 256 * 1024
 #: Seconds after which the reading of a document stops. Statements read so far are kept, unless the
 #: reading process had to be killed.
 SEMCRAWL_MAX_READ_TIME = 900.0
+#: Bytes per second that a document must be read at, beyond the first three seconds: a small one may
+#: not keep others waiting for long. 0 = any rate.
+SEMCRAWL_LEAST_READ_RATE = 100_000.0
 #: Most bytes of N-Quads of a document; the rest is dropped.
 SEMCRAWL_MAX_NQUADS_SIZE = 64 * 1024**3
 #: Most errors of a document that are kept with their text; further ones are counted.
@@ -130,7 +141,7 @@ SEMCRAWL_CONTEXTS_AT_A_TIME = 32
 #: Seconds that a document waits for its contexts, including their hosts' crawl delays. Then it is
 #: read without the missing ones.
 SEMCRAWL_CONTEXT_PATIENCE = 300.0
-#: Most bytes that contexts may add to a document.
+#: Most bytes of the contexts that a document names, and of the long IRIs that they make.
 SEMCRAWL_MAX_INLINED_CONTEXT_SIZE = 16 * 1024 * 1024
 #: Seconds to wait for a context.
 SEMCRAWL_CONTEXT_TIMEOUT = 20.0
@@ -159,9 +170,16 @@ SEMCRAWL_HEARTBEAT_PATIENCE = 1200.0
 SEMCRAWL_METADATA_URL = ""
 #: Seconds to wait for an unreachable metadata database.
 SEMCRAWL_METADATA_PATIENCE = 60.0
+#: Seconds between two calls that bring `quads.nq` to the disk for certain; 0: with each batch of
+#: documents, before the ledger lists them. After a power loss the lines of the last seconds may be
+#: missing: `semcrawl check` names their documents, and the next run reads them again.
+SEMCRAWL_SYNC_INTERVAL = 0.0
 #: Most classes and properties of a document that `crawl.db` indexes for `semcrawl find`. 0 = no
 #: index while crawling; the first `find` makes it.
 SEMCRAWL_INDEXED_TERMS = 1000
+#: Whether `crawl.db` keeps the links of each page with their words, compressed, some 2 KB for a
+#: hundred links: `semcrawl report` and `why` then name all pages that lead to an address.
+SEMCRAWL_RECORD_LINKS = False
 #: Whether to keep raw responses as WARC files in the job folder (needs `semcrawl[warc]`).
 SEMCRAWL_WARC = False
 #: Bytes after which the next WARC file begins.

@@ -58,5 +58,6 @@ SEMCRAWL_IMAGE_CLASS_NEARNESS = 0.6
 #: Share (0 to 1) of the picture in the probability of an image's class; its texts give the rest.
 SEMCRAWL_IMAGE_PICTURE_SHARE = 0.4
 
-#: Whether `semcrawl images` keeps queries in `images.db`, to suggest them later.
+#: Whether `semcrawl images` keeps queries in `images.db`, to suggest them later, and clicks on what
+#: they found, by which later answers are ordered.
 SEMCRAWL_IMAGE_QUERIES_KEPT = True

@@ -9,6 +9,7 @@ from semcrawl.sources.listing import (
     Shelf,
     UntriedShapes,
     arrange,
+    in_turns,
     turn,
 )
 from semcrawl.sources.sitemapfile import read_sitemap
@@ -44,6 +45,7 @@ __all__ = [
     "endpointsteps",
     "endpointwalk",
     "hostsigns",
+    "in_turns",
     "is_sitemap_name",
     "jsoncatalogue",
     "links_of",

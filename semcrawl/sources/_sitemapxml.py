@@ -7,7 +7,8 @@ and supports neither feeds nor semantic sitemaps.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from html.entities import html5
 from itertools import chain
 from typing import Any
 
@@ -24,6 +25,7 @@ from semcrawl.sources.sitemaplinks import (
     priority_of,
     seconds_of,
 )
+from semcrawl.web.mediatypes import media_type
 
 #: most bytes before the first element
 _PROLOGUE = 1 << 16
@@ -35,72 +37,111 @@ _DEEPEST = 50
 _SITEMAPS = {"urlset": "urlset", "sitemapindex": "index"}
 _FEEDS = frozenset({"rss", "feed"})
 _RECORDS = frozenset({"url", "sitemap", "dataset", "item", "entry"})
-#: an ampersand, escaped or not: after an error the parser drops all but numeric references
-_AMPERSAND = re.compile(rb"&(?:amp;|(?!#?\w{1,8};))")
-_DECLARATION = re.compile(rb"\s*<\?xml[^>]*\?>")
-#: elements of a record with an address
+#: beginnings of parts in which nothing is a reference, their ends, and an ampersand
+_CDATA_END = "]]>"
+_ENDS = {"<![CDATA[": _CDATA_END, "<!--": "-->", "<?": "?>"}
+_MARK = re.compile("|".join(map(re.escape, (*_ENDS, "&"))))
+_REFERENCE = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{0,31});")
+#: characters of the longest reference
+_LONGEST_REFERENCE = 36
+#: elements of a record with an address; all names are compared in lower case
 _ADDRESSES = {
     "loc": EntryKind.URL,
-    "dataDumpLocation": EntryKind.DUMP,
-    "sampleURI": EntryKind.SAMPLE,
-    "sparqlEndpointLocation": EntryKind.ENDPOINT,
+    "datadumplocation": EntryKind.DUMP,
+    "sampleuri": EntryKind.SAMPLE,
+    "sparqlendpointlocation": EntryKind.ENDPOINT,
 }
-_DATES = frozenset({"lastmod", "pubDate", "updated", "modified", "published", "date"})
+#: relations of a feed's entry to documents that are like it, and to its file
+_FEED_LINKS = frozenset({"alternate", "enclosure", "describedby", "related"})
+#: relations of a document of ResourceSync to its other forms and to its metadata
+_SYNC_LINKS = frozenset({"alternate", "describedby"})
+_DATES = frozenset({"lastmod", "pubdate", "updated", "modified", "published", "date"})
 
 
 def read_xml(
-    head: bytes,
-    pieces: Iterator[bytes],
-    found: SitemapFile,
-    limits: SitemapLimits,
-    *,
-    expected: bool,
+    texts: Iterator[str], found: SitemapFile, limits: SitemapLimits, *, expected: bool
 ) -> None:
-    """Read a sitemap that begins with ``head``; faults are recorded."""
-    target = _Target(found, limits, expected=expected)
-    parser = _parser(target)
+    """Read a sitemap from pieces of its text; faults are recorded."""
+    parser = _parser(_Target(found, limits, expected=expected))
     fed = 0
-    whole = chain((head,), pieces)
-    for piece in whole if b"\0" in head else _with_numeric_references(whole):
-        try:
-            parser.feed(piece)
-        except (LookupError, etree.XMLSyntaxError) as error:
-            if fed or not _DECLARATION.match(head):
-                found.faults.append(f"broken XML: {str(error)[:100]}")
-                return
-            # its encoding is unknown
-            parser = _parser(target)
-            try:
-                parser.feed(_DECLARATION.sub(b"", piece, count=1))
-            except etree.XMLSyntaxError as again:
-                found.faults.append(f"broken XML: {str(again)[:100]}")
-                return
-        fed += len(piece)
-        if not found.form and fed > _PROLOGUE:
-            found.faults.append("no element begins where one should")
-            return
     try:
+        for piece in repaired(texts):
+            parser.feed(piece.encode("utf-8", "replace"))
+            fed += len(piece)
+            if not found.form and fed > _PROLOGUE:
+                found.faults.append("no element begins where one should")
+                return
         parser.close()
     except etree.XMLSyntaxError as error:
         found.faults.append(f"broken XML: {str(error)[:100]}")
 
 
-def _with_numeric_references(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Replace ampersands by numeric references, also across pieces."""
-    rest = b""
-    for piece in pieces:
-        text = rest + piece
-        last = text.rfind(b"&", max(0, len(text) - 10))
-        text, rest = (text, b"") if last < 0 else (text[:last], text[last:])
-        if text:
-            yield _AMPERSAND.sub(b"&#38;", text)
-    if rest:
-        yield _AMPERSAND.sub(b"&#38;", rest)
+def repaired(texts: Iterable[str]) -> Iterator[str]:
+    """Write every reference of a text as a number, and CDATA as plain text.
+
+    An ampersand that begins no reference stands for itself, and HTML's names mean what they mean
+    in pages. The parser, which goes on after errors, drops all but numbers. Nothing in comments
+    and instructions is a reference. XML declarations go, as the text is decoded.
+    """
+    rest, end = "", ""
+    for piece in chain(texts, ("",)):
+        text, at, pieces = rest + piece, 0, []
+        while True:
+            if end:  # inside of a part that ends with this mark
+                stop = text.find(end, at)
+                inside = text[at:stop] if stop >= 0 else text[at : _cut(text, at, end, piece)]
+                pieces.append(_escaped(inside) if end == _CDATA_END else "")
+                at += len(inside)
+                if stop < 0:
+                    break
+                at, end = stop + len(end), ""
+            mark = _MARK.search(text, at)
+            if mark is None:
+                stop = _cut(text, at, "", piece)
+                pieces.append(text[at:stop])
+                at = stop
+                break
+            pieces.append(text[at : mark.start()])
+            at = mark.start()
+            if mark[0] == "&":
+                if piece and len(text) - at < _LONGEST_REFERENCE and ";" not in text[at:]:
+                    break  # the rest of it may follow
+                reference = _REFERENCE.match(text, at)
+                pieces.append(_number(reference[1]) if reference else "&#38;")
+                at = reference.end() if reference else at + 1
+            else:
+                at, end = mark.end(), _ENDS[mark[0]]
+        rest = text[at:]
+        if out := "".join(pieces):
+            yield out
+
+
+def _cut(text: str, at: int, end: str, more: str) -> int:
+    """Return the place up to which a text surely has no mark; one may be cut off at its end."""
+    if not more:
+        return len(text)
+    if end:
+        return max(at, len(text) - len(end) + 1)
+    last = text.rfind("<", max(at, len(text) - len("<![CDATA[") + 1))
+    return len(text) if last < 0 else last
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&#38;").replace("<", "&#60;")
+
+
+def _number(reference: str) -> str:
+    """Return a reference by number: what a name means in pages; a number stays."""
+    if reference.startswith("#"):
+        return f"&{reference};"
+    characters = html5.get(reference + ";", "")
+    return "".join(f"&#{ord(character)};" for character in characters) or f"&#38;{reference};"
 
 
 def _parser(target: _Target) -> Any:
     return etree.XMLParser(
         target=target,
+        encoding="utf-8",
         recover=True,
         resolve_entities=False,
         load_dtd=False,
@@ -126,6 +167,9 @@ class _Target:
         self._length = 0
         self._addresses: list[Entry] = []
         self._facts: dict[str, str] = {}
+        #: whether the record is another sitemap, or of a document that is gone, and its type
+        self._is_sitemap = self._is_gone = False
+        self._type = ""
 
     def doctype(self, *_: Any) -> None:
         """Refuse the file: no sitemap has a DOCTYPE, whose entities may be a bomb."""
@@ -136,7 +180,8 @@ class _Target:
     def start(self, tag: str, attributes: Any) -> None:
         """Begin an element."""
         self._depth += 1
-        name = tag.rpartition("}")[2]
+        # a prefix that is not declared stays in the name
+        name = tag.rpartition("}")[2].rpartition(":")[2].lower()
         if self._depth == 1:
             is_feed = name in _FEEDS and self._expected
             self._found.form = _SITEMAPS.get(name, "feed" if is_feed else "")
@@ -148,11 +193,15 @@ class _Target:
         elif not self._record:
             if name in _RECORDS:
                 self._record, self._addresses, self._facts = self._depth, [], {}
-                self._is_sitemap = name == "sitemap"
+                self._is_sitemap, self._is_gone, self._type = name == "sitemap", False, ""
+            elif name == "link" and self._found.form == "feed":
+                self._add_next(attributes)
         elif self._depth == self._record + 1:
             self._name, self._text, self._length = name, [], 0
-            if name == "link" and (href := attributes.get("href")):
-                self._add_link(href, attributes)
+            if name in ("link", "ln", "enclosure"):
+                self._add_link(name, attributes)
+            elif name == "md":
+                self._note_metadata(attributes)
 
     def data(self, text: str) -> None:
         """Collect the text of an element, or a part of it."""
@@ -180,19 +229,34 @@ class _Target:
     def close(self) -> None:
         """End the file."""
 
-    def _add_link(self, href: str, attributes: Any) -> None:
-        """Add an ``xhtml:link`` of a page, or a ``link`` of Atom."""
+    def _add_link(self, name: str, attributes: Any) -> None:
+        """Add an ``xhtml:link`` of a page, a ``link`` of Atom, a file of RSS, or ResourceSync's."""
+        href = attributes.get("url" if name == "enclosure" else "href", "").strip()[:_LONGEST]
+        relation = attributes.get("rel", "alternate").strip().lower()
+        if not href:
+            return
+        media = media_type(attributes.get("type", "")[:80])
         if self._found.form == "feed":
-            if attributes.get("rel", "alternate") == "alternate":
-                self._addresses.append(Entry(href.strip()[:_LONGEST]))
-        else:
-            media = attributes.get("type", "")[:80].lower()
-            self._addresses.append(Entry(href.strip()[:_LONGEST], EntryKind.ALTERNATE, type=media))
+            if relation in _FEED_LINKS:
+                self._addresses.append(Entry(href, type=media))
+        elif name == "link" or (name == "ln" and relation in _SYNC_LINKS):
+            self._addresses.append(Entry(href, EntryKind.ALTERNATE, type=media))
+
+    def _add_next(self, attributes: Any) -> None:
+        """Add the next page of a feed (RFC 5005), which RSS names by a ``link`` of Atom."""
+        href = attributes.get("href", "").strip()[:_LONGEST]
+        if href and attributes.get("rel", "").strip().lower() in ("next", "prev-archive"):
+            add_entry(self._found, Entry(href, EntryKind.NEXT), self._limits)
+
+    def _note_metadata(self, attributes: Any) -> None:
+        """Note what ResourceSync says about a document: its type, or that it is a list, or gone."""
+        self._is_sitemap = self._is_sitemap or "capability" in attributes
+        self._is_gone = attributes.get("change", "") == "deleted"
+        self._type = media_type(attributes.get("type", "")[:80])
 
     def _add_text(self, name: str, text: str) -> None:
         if name in _ADDRESSES:
-            kind = EntryKind.SITEMAP if self._is_sitemap else _ADDRESSES[name]
-            self._addresses.append(Entry(text, kind))
+            self._addresses.append(Entry(text, _ADDRESSES[name]))
         elif name == "link" and self._found.form == "feed":
             self._addresses.append(Entry(text))
         else:
@@ -200,11 +264,16 @@ class _Target:
 
     def _add_record(self) -> None:
         facts = self._facts
+        if self._is_gone:
+            return
         date = next((facts[name] for name in facts if name in _DATES), "")
         for entry in self._addresses:
+            if entry.kind is EntryKind.URL:
+                entry.kind = EntryKind.SITEMAP if self._is_sitemap else entry.kind
+                entry.type = entry.type or self._type
             entry.modified = seconds_of(date)
             entry.latest = latest_of(facts.get("lastmod", ""))
             entry.priority = priority_of(facts.get("priority", ""))
             entry.changes = facts.get("changefreq", "").lower()[:10]
-            entry.title = facts.get("datasetLabel", "")[:200]
+            entry.title = facts.get("datasetlabel", facts.get("title", ""))[:200]
             add_entry(self._found, entry, self._limits)

@@ -189,8 +189,12 @@ def after_page(step: Step, got: int, digest: str) -> Following:
         return Following()
     found = smaller(step, max(got, 1), f"it gave {got:,} of {step.size:,} triples")
     if not found.steps:
-        found.lost = step.size - got
         found.again = False
+        if got and not step.graph:
+            found.notes.append("it counted the triples of several graphs once for each")
+            found.lost = 0
+        else:
+            found.lost = step.size - got
     return found
 
 
@@ -231,7 +235,8 @@ def smaller(step: Step, page: int, reason: str) -> Following:
     if step.again >= _MOST_AGAIN or step.size <= _LEAST_PAGE:
         return Following([], [reason], step.size)
     page = max(min(page, step.page), _LEAST_PAGE // 2)
-    part = replace(step, page=page, again=step.again + 1)
+    nested = step.nested or (not step.graph and step.ask in (Ask.WHOLE, Ask.RANGE))
+    part = replace(step, page=page, again=step.again + 1, nested=nested)
     if step.ask is Ask.WHOLE:
         steps = [replace(part, ask=Ask.COUNT, size=0)]
     elif step.ask is Ask.RANGE:

@@ -24,6 +24,12 @@ LONGEST_QUERY_URL = 8000
 #: group of queries in a frontier, and its value: after the seeds, before what a strategy judges
 QUERIES, QUERIES_VALUE = "queries", 1e7
 
+#: media types accepted for a description. Virtuoso heeds the first that it knows, and knows neither
+#: N-Triples nor N-Quads for it: asked for those, it gives its form for queries, or 406
+DESCRIPTION_ACCEPT = (
+    "text/turtle, application/rdf+xml;q=0.8, application/n-triples;q=0.7, "
+    "application/ld+json;q=0.6, */*;q=0.1"
+)
 #: media types accepted for rows
 ROWS_ACCEPT = "application/sparql-results+json, application/sparql-results+xml;q=0.8"
 #: media types accepted for triples: in N-Triples, an error costs one line only
@@ -69,6 +75,8 @@ UNION_DEFAULT_GRAPH = b"<http://www.w3.org/ns/sparql-service-description#UnionDe
 
 #: queries answered by rows or by yes or no
 ROWS = frozenset({Ask.GRAPHS, Ask.NAMES, Ask.DEFAULT, Ask.COUNT, Ask.PLAN})
+#: queries that count triples of one graph
+_COUNTING = frozenset({Ask.COUNT, Ask.PLAN})
 #: queries that fetch triples of the endpoint
 PAGES = frozenset({Ask.WHOLE, Ask.RANGE, Ask.SUBJECT, Ask.BLANKS, Ask.WALK})
 
@@ -95,7 +103,8 @@ class Step:
     room: int | None = None
     #: how often this part's page was made smaller
     again: int = 0
-    #: whether a subquery sorts, for servers that sort only few rows otherwise
+    #: whether a subquery sorts, for servers that sort few rows otherwise, or counts each triple
+    #: of the default graph once, for servers whose default graph has those of all others
     nested: bool = False
     #: whether blank nodes keep their labels from one answer to the next
     stable: bool = False
@@ -131,9 +140,9 @@ class Step:
 
     @property
     def accept(self) -> str:
-        """The ``Accept`` header of the request; empty for the default of RDF."""
+        """The ``Accept`` header of the request."""
         if self.ask is Ask.DESCRIPTION:
-            return ""
+            return DESCRIPTION_ACCEPT
         return ROWS_ACCEPT if self.ask in ROWS else TRIPLES_ACCEPT
 
     @property
@@ -180,6 +189,8 @@ def _string(text: str) -> str:
 
 
 def _pattern(step: Step) -> str:
+    if step.nested and step.ask in _COUNTING and not step.graph:
+        return "{ SELECT DISTINCT ?s ?p ?o WHERE { ?s ?p ?o } }"
     return f"GRAPH <{step.graph}> {{ ?s ?p ?o }}" if step.graph else "?s ?p ?o ."
 
 

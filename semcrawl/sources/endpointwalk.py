@@ -66,11 +66,17 @@ class EndpointWalk:
         """Return what follows from rows, yes or no, or an unreadable answer (``None``)."""
         if answer is None:
             return after_failure(step, "its answer is not a whole list of results")
+        if step.ask is Ask.DEFAULT and answer == []:
+            answer = False  # an empty table
+        if isinstance(answer, bool) != (step.ask is Ask.DEFAULT) or (
+            step.ask is Ask.COUNT and answer == []
+        ):
+            return after_failure(step, "its answer is none to the question")
         if isinstance(answer, bool):
             return after_default(step, has_own=answer)
         if step.ask is Ask.PLAN:
             return after_plan(step, answer)
-        if step.ask is Ask.COUNT and answer:
+        if step.ask is Ask.COUNT:
             return after_count(step, answer[0])
         return after_graphs(step, answer, self._skipped)
 

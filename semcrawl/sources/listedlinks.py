@@ -19,7 +19,7 @@ NEXT = "next"
 class DataList:
     """What was read from a list of addresses."""
 
-    #: ``linkset``, ``ckan``, ``data.json`` or ``oai-pmh``
+    #: ``linkset``, ``feed``, ``ckan``, ``data.json`` or ``oai-pmh``
     form: str
     links: list[Link] = field(default_factory=list)
     #: messages on errors and oddities

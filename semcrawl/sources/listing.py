@@ -20,13 +20,25 @@ from urllib.parse import urlsplit
 import msgpack
 
 from semcrawl.links import FoundBy, Link
+from semcrawl.machine.recent import Recent
 from semcrawl.web.hosts import netloc_of
 
+#: hosts whose number of answers is remembered, those that answered last
+_MOST_HOSTS = 10_000
 #: answers of a host before its sitemaps are requested while it has other links: those that
 #: robots.txt names, and guessed ones; answers between two tries of untried shapes
 NAMED_AFTER, GUESSED_AFTER, _EVERY = 20, 250, 5
 #: fewest links of a shape that is tried
 _WORTH_A_TRY = 50
+
+#: groups that no strategy judges: of the seeds; of a host's sitemaps and well-known places, to
+#: which the host is appended; of links that stand for the remaining links of a list
+SEEDS, SITEMAPS, PLACES, LISTS = "seeds", "sitemaps ", "places ", "lists"
+#: values of such groups: the seeds; what comes before all pages; what comes when nothing else of
+#: its host waits
+FIRST, SOON, LAST = 1e9, 5e8, -1e12
+#: targets of an origin after which its well-known places are fetched soon
+MANY_TARGETS = 200
 
 #: most shapes of a list
 _MOST_SHAPES = 100
@@ -58,6 +70,21 @@ class Shelf:
 def turn(number: int) -> tuple[int, int]:
     """Return start and end of a turn's links in every shelf."""
     return _TURN * (2**number - 1), _TURN * (2 ** (number + 1) - 1)
+
+
+def in_turns(shelves: Sequence[Shelf]) -> list[Link]:
+    """Return all links of a list in the order of their turns."""
+    found: list[Link] = []
+    number, longest = 0, max((len(shelf.links) for shelf in shelves), default=0)
+    while (ends := turn(number))[0] < longest:
+        found += [link for shelf in shelves for link in shelf.links[slice(*ends)]]
+        number += 1
+    return found
+
+
+def is_judged(group: str) -> bool:
+    """Whether a strategy chose a link's group."""
+    return group != LISTS and not group.startswith((SITEMAPS, PLACES))
 
 
 def has_shape(url: str, shape: tuple[str, ...]) -> bool:
@@ -152,7 +179,7 @@ class UntriedShapes:
     """Counts the answers of hosts, and decides when to try an untried shape."""
 
     def __init__(self) -> None:
-        self._answers: Counter[str] = Counter()
+        self._answers: Recent[str, int] = Recent(_MOST_HOSTS, int)
         #: host → name of the list, number of its shelf, shape
         self._untried: dict[str, deque[tuple[str, int, tuple[str, ...]]]] = {}
 

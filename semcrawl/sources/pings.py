@@ -8,7 +8,9 @@ from __future__ import annotations
 import xmlrpc.client
 from urllib.parse import parse_qs
 
+from semcrawl.web.charsets import to_utf8
 from semcrawl.web.htmltree import xml_tree
+from semcrawl.web.mediatypes import media_type
 
 #: method → index of its first address
 _METHODS = {"weblogUpdates.ping": 1, "weblogUpdates.extendedPing": 1}
@@ -16,8 +18,8 @@ _METHODS = {"weblogUpdates.ping": 1, "weblogUpdates.extendedPing": 1}
 
 def is_xml(content_type: str, body: bytes) -> bool:
     """Whether a ping is an XML-RPC call."""
-    media_type = content_type.partition(";")[0].strip().lower()
-    return media_type in ("text/xml", "application/xml") or body.lstrip().startswith(b"<?xml")
+    media = media_type(content_type)
+    return media in ("text/xml", "application/xml") or body.lstrip().startswith(b"<?xml")
 
 
 def read_call(body: bytes) -> list[str]:
@@ -47,9 +49,9 @@ def read_call(body: bytes) -> list[str]:
 
 def read_plain(content_type: str, body: bytes) -> list[str]:
     """Return the addresses in a plain POST: one per line, or the ``url`` fields of a form."""
-    text = body.decode("utf-8", "replace")
-    media_type = content_type.partition(";")[0].strip().lower()
-    if media_type == "application/x-www-form-urlencoded":
+    text = to_utf8(body, content_type).data.decode("utf-8", "replace")
+    media = media_type(content_type)
+    if media == "application/x-www-form-urlencoded":
         lines = parse_qs(text, max_num_fields=1000).get("url", [])
     else:
         lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]

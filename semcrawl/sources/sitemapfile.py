@@ -15,12 +15,16 @@ from semcrawl.sources.sitemaplinks import (
     StopReading,
     add_entry,
 )
+from semcrawl.web.charsets import Form, find_encoding
 
 _CHUNK = 1 << 16
 _GZIP = b"\x1f\x8b"
 #: most characters of an address
 _LONGEST = 4096
-_BEGINS_XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<|\xff\xfe<\x00|\xfe\xff\x00<")
+_BEGINS_XML = re.compile(r"\s*<")
+#: where a sitemap begins behind something else, such as a program's warnings
+_BEGINS_SITEMAP = re.compile(r"<\?xml\s|<(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s>]", re.I)
+_LINE_END = re.compile(r"[\r\n]+")
 
 
 def read_sitemap(
@@ -39,10 +43,15 @@ def read_sitemap(
         if len(head) >= 1024:
             break
     try:
-        if _BEGINS_XML.match(head):
-            read_xml(head, pieces, found, limits, expected=expected)
+        texts = _decoded(head, pieces)
+        begin = next(texts, "")
+        if expected and (at := _BEGINS_SITEMAP.search(begin)):
+            begin = begin[at.start() :]
+        texts = chain((begin.lstrip("\ufeff \t\r\n"),), texts)
+        if _BEGINS_XML.match(begin):
+            read_xml(texts, found, limits, expected=expected)
         elif expected:
-            _read_text(head, pieces, found, limits)
+            _read_text(texts, found, limits)
     except StopReading:
         pass
     return found
@@ -58,6 +67,8 @@ def _cut(body: Iterable[bytes]) -> Iterator[bytes]:
 def _unpacked(pieces: Iterator[bytes], found: SitemapFile) -> Iterator[bytes]:
     """Undo gzip once."""
     first = next(pieces, b"")
+    while len(first) < len(_GZIP) and (more := next(pieces, b"")):
+        first += more
     if not first.startswith(_GZIP):
         yield first
         yield from pieces
@@ -88,15 +99,23 @@ def _bounded(pieces: Iterator[bytes], limit: int, found: SitemapFile) -> Iterato
         yield piece
 
 
+def _decoded(head: bytes, pieces: Iterator[bytes]) -> Iterator[str]:
+    """Decode a sitemap; its beginning shows the encoding."""
+    encoding = find_encoding(head, None, Form.XML)
+    decoder = encoding.charset.decoder()
+    yield decoder.decode(head[encoding.bom :], False)
+    for piece in pieces:
+        yield decoder.decode(piece, False)
+    yield decoder.decode(b"", True)
+
+
 # -- text
-def _read_text(
-    head: bytes, pieces: Iterator[bytes], found: SitemapFile, limits: SitemapLimits
-) -> None:
+def _read_text(texts: Iterator[str], found: SitemapFile, limits: SitemapLimits) -> None:
     """Read a list of addresses, one per line."""
-    rest, odd = b"", 0
-    for piece in chain((head,), pieces):
-        lines = (rest + piece).split(b"\n")
-        rest = lines.pop()[: 4 * _LONGEST]
+    rest, odd = "", 0
+    for piece in texts:
+        lines = _LINE_END.split(rest + piece)
+        rest = lines.pop()[:_LONGEST]
         for line in lines:
             odd += _add_line(line, found, limits)
             if odd > 100 and not found.entries:
@@ -106,9 +125,9 @@ def _read_text(
         found.form = "text"
 
 
-def _add_line(line: bytes, found: SitemapFile, limits: SitemapLimits) -> bool:
+def _add_line(line: str, found: SitemapFile, limits: SitemapLimits) -> bool:
     """Add the address in a line; return whether the line holds anything else."""
-    text = line.decode("utf-8-sig", "replace").strip()
+    text = line.strip()
     if not text.lower().startswith(("http://", "https://")):
         return bool(text)
     add_entry(found, Entry(text[:_LONGEST]), limits)

@@ -25,6 +25,7 @@ class EntryKind(StrEnum):
     DUMP = "dump"  #: a data set as a file (``sc:dataDumpLocation``)
     SAMPLE = "sample"  #: a resource of a data set (``sc:sampleURI``)
     ENDPOINT = "endpoint"  #: ``sc:sparqlEndpointLocation``
+    NEXT = "next"  #: the next page of a feed
 
 
 @dataclass(slots=True)
@@ -126,6 +127,10 @@ _LINE = re.compile(rb"^[ \t]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.I | re.M)
 #: ``Link.element`` of an entry, and ``Link.rel`` of a sitemap in an index
 ELEMENT, SITEMAP = "sitemap", "sitemap"
 _NAME = re.compile(r"sitemap[^/]*\.(?:xml|txt|rss|atom)(?:\.gz)?\Z", re.I)
+#: kinds of entries that are relations of links
+_RELATIONS = (EntryKind.SITEMAP, EntryKind.ALTERNATE, EntryKind.NEXT)
+#: root element of a sitemap, and bytes of a body in which it is looked for
+_ROOT, _HEAD = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>/]"), 2048
 #: kinds of entries that may be on another host
 _ANYWHERE = (EntryKind.DUMP, EntryKind.ENDPOINT)
 #: bounds of the age groups of entries, in days
@@ -135,6 +140,11 @@ _AGES = (7, 30, 90, 365, 1500)
 def is_sitemap_name(url: str) -> bool:
     """Whether an address has a usual name of a sitemap."""
     return bool(_NAME.search(urlsplit(url).path))
+
+
+def has_sitemap_root(head: bytes) -> bool:
+    """Whether a body begins with the root element of a sitemap."""
+    return bool(_ROOT.search(head[:_HEAD]))
 
 
 def links_of(
@@ -194,7 +204,7 @@ def _link(entry: Entry, url: str, now: float) -> Link:
     title = entry.title
     if kind is EntryKind.DUMP:
         title = f"{title} (RDF dump)".strip()
-    rel = {EntryKind.SITEMAP: SITEMAP, EntryKind.ALTERNATE: "alternate"}.get(kind, "")
+    rel = str(kind) if kind in _RELATIONS else ""
     return Link(
         url,
         element=ELEMENT,

@@ -16,26 +16,22 @@ from semcrawl.crawl.failures import PutBack, RobotsUnavailable, outcome_of_failu
 from semcrawl.crawl.healthsigns import Fate
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError
-from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
-from semcrawl.metadata.missed import FAILED, why_missed
+from semcrawl.items import FAILED, FetchOutcome, FetchRecord, RdfDocument
+from semcrawl.metadata.errortexts import NO_SLASH
+from semcrawl.metadata.missed import why_missed
+from semcrawl.rdf.detection import unread_format
 from semcrawl.spiders.documents import BodyReader
 from semcrawl.spiders.linking import LinkPolicy
 from semcrawl.spiders.redirecting import Redirects, is_redirect
+from semcrawl.spiders.results import begins_later, missing_part, note_unread
 from semcrawl.spiders.retrying import Retries
 from semcrawl.spiders.sitemaps import leads_to_sitemap
+from semcrawl.web.vocabulary import Kind
 
+#: statuses of addresses that do not exist
+_DEAD = (404, 410)
 #: outcomes of queries that an endpoint may answer if asked for less
 _TOO_MUCH = (FetchOutcome.TIMEOUT, FetchOutcome.TOO_LARGE)
-#: outcomes after which a mirror of the host may give the document
-_NOT_GIVEN = frozenset(
-    {
-        FetchOutcome.HTTP_ERROR,
-        FetchOutcome.NETWORK_ERROR,
-        FetchOutcome.TIMEOUT,
-        FetchOutcome.ROBOTS_DENIED,
-        FetchOutcome.HOST_DOWN,
-    }
-)
 
 
 @dataclass
@@ -71,7 +67,7 @@ class ResponseReader:
 
     async def _read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Return the items of a response, whatever its status."""
-        status = response.status
+        status, again = response.status, self.bodies.leads.again
         if attempt.link_state.is_guess and status >= 400:
             return [self._guessed_wrong(attempt, response)]
         is_guessed = attempt.link_state.is_sitemap and attempt.link_state.is_guess
@@ -81,14 +77,21 @@ class ResponseReader:
             return [record]
         if is_redirect(response):
             await self.bodies.leads.ask_as_rdf(attempt, response)
-            record = await self.redirects.follow(attempt, response)
+            record, known = await self.redirects.follow(attempt, response)
+            if known:
+                await self.bodies.leads.note_known_target(attempt, record)
             return [*self.bodies.others.redirected(attempt, record), record]
         if status == 304:
             self.session.learn(attempt.outcome(None, response, duplicate=True), self.queue)
             return [attempt.record(FetchOutcome.NOT_MODIFIED, response)]
-        if not 200 <= status < 300:
+        # a page of choices is read as a page, once nothing better can be had
+        named = bool(response.body or self.bodies.names_choices(attempt, response))
+        choices = status == HTTPStatus.MULTIPLE_CHOICES and named
+        middle = begins_later(response)
+        if not (200 <= status < 300 or choices) or middle:
             record = attempt.record(FetchOutcome.HTTP_ERROR, response)
-            record.errors = f"HTTP status {status}"
+            record.errors = missing_part(response) if middle else f"HTTP status {status}"
+            record.errors += NO_SLASH if attempt.link_state.foreseen else ""
             if status == HTTPStatus.FORBIDDEN:
                 fate = self.session.health.fate_of_forbidden(attempt.lease)
                 if fate is Fate.UNCOUNTED:
@@ -104,9 +107,12 @@ class ResponseReader:
                 await self.retries.after_response(attempt, response)
                 or await self.redirects.ask_by_name(attempt, status)
                 or await self.redirects.ask_as_linked(attempt, status)
+                or (again.gave_nothing(attempt, response) and await again.ask(attempt, record))
             ):
                 return [record]
             self.redirects.note_dead(attempt, status)
+            if status in _DEAD:
+                await self.bodies.leads.note_dead_end(attempt)
             # the summary offers another try to all that count as failed
             counted = why_missed(FetchOutcome.HTTP_ERROR, status, "") == FAILED
             attempt.failed = counted or status in self.retries.codes
@@ -116,9 +122,17 @@ class ResponseReader:
         if attempt.link_state.redirects:
             await self.redirects.arrived(attempt, attempt.url)
         if attempt.meta.get(FILTERED):
-            new = await self.bodies.others.follow_metadata(attempt, response)
+            new = await self.bodies.follow_headers(attempt, response)
             self.session.learn(attempt.outcome(None, response, new_links=new), self.queue)
-            return [attempt.record(FetchOutcome.FILTERED_TYPE, response)]
+            record = attempt.record(FetchOutcome.FILTERED_TYPE, response)
+            note_unread(record, unread_format(b"", record.content_type, attempt.url))
+            return [record]
+        if again.gave_nothing(attempt, response):
+            record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
+            record.real_type = str(Kind.OTHER)
+            record.errors = "a page of choices" if choices else "it has no content"
+            if await again.ask(attempt, record):
+                return [record]
         items = await self.bodies.read(attempt, response)
         return _records_of(items) if attempt.link_state.check else items
 
@@ -150,10 +164,12 @@ class ResponseReader:
             wait = failure.value.until - time.time()
             attempt.failed = not await self.retries.again(attempt, message, wait)
         else:
-            # these links stay, to be tried when the host is back, the budget larger, or next run
+            # these links stay, to be tried when the host is back, the limits wider, or next run
             late = outcome is FetchOutcome.IGNORED and bool(attempt.link_state.query)
-            kept = (FetchOutcome.HOST_DOWN, FetchOutcome.OVER_BUDGET)
-            attempt.failed = outcome in kept or late
+            limited = outcome in (FetchOutcome.EXCLUDED, FetchOutcome.OVER_BUDGET)
+            attempt.failed = outcome is FetchOutcome.HOST_DOWN or limited or late
+            if limited and (limits := self.session.intake.limits) is not None:
+                await limits.note_set_aside()
             self.session.learn(attempt.outcome(None), self.queue)
             return [record]
         # report silence at once, so that hosts named beside the silent one lose their worth
@@ -171,7 +187,7 @@ class ResponseReader:
         """Add a link's addresses on the mirrors of its host, if the host does not give it."""
         if attempt.link_state.is_guess or attempt.link_state.is_sitemap:
             return
-        missing = any(isinstance(i, FetchRecord) and i.outcome in _NOT_GIVEN for i in items)
+        missing = any(isinstance(i, FetchRecord) and i.outcome.means.elsewhere for i in items)
         if not missing or not self.session.awaits(attempt.lease):
             return  # the host gave it, or the link has been put back for another try
         for url in self.session.intake.mirrors.others(attempt.url):

@@ -118,7 +118,8 @@ class SitemapDates:
             self._count("liars")
             logger.info(
                 "The dates in sitemaps of %s are ignored from now on: %s has changed without one",
-                *(host, attempt.url),
+                host,
+                attempt.url,
             )
             await self._save()
 

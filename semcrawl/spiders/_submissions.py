@@ -46,10 +46,13 @@ class Submissions:
     ) -> Self:
         """Read the settings."""
         return cls(
-            *(session, policy, normalisation, queue),
-            settings.getbool("SEMCRAWL_PING_ANY_SITE"),
-            settings.getbool("SEMCRAWL_ALLOW_PRIVATE_ADDRESSES"),
-            settings.getfloat("SEMCRAWL_PING_INTERVAL"),
+            session=session,
+            policy=policy,
+            normalisation=normalisation,
+            queue=queue,
+            any_site=settings.getbool("SEMCRAWL_PING_ANY_SITE"),
+            allow_private=settings.getbool("SEMCRAWL_ALLOW_PRIVATE_ADDRESSES"),
+            interval=settings.getfloat("SEMCRAWL_PING_INTERVAL"),
         )
 
     async def take(self, text: str) -> bool:

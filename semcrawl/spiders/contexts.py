@@ -17,26 +17,28 @@ from scrapy.http import Request, Response
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
-from semcrawl.crawl.attempt import Attempt, content_type, header
-from semcrawl.crawl.failures import outcome_of_failure
+from semcrawl.crawl.attempt import Attempt, content_type, header_values, location_of
+from semcrawl.crawl.failures import CrawlEnds, outcome_of_failure
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.download.enginelimits import extra_download_slot, uncounted_by_scraper
 from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.links import json_ld_alternate, link_header
 from semcrawl.metadata.tally import ROBOTS_FIRST
 from semcrawl.rdf import Reading
-from semcrawl.spiders.reading import discard
+from semcrawl.reading.pool import ReadingLost
+from semcrawl.reading.reader import discard
 from semcrawl.web.hosts import host_of
+from semcrawl.web.mediatypes import media_type
 from semcrawl.web.urls import normalise, resolve
 
 #: ``Accept`` header of requests for contexts (JSON-LD 1.1 API, section 9.4)
 _ACCEPT = 'application/ld+json;profile="http://www.w3.org/ns/json-ld#context", application/ld+json, application/json;q=0.9, */*;q=0.1'  # noqa: E501
 _MAX_REDIRECTS = 5
+#: seconds between two looks at a link in flight
+_LOOK_AGAIN = 0.05
 #: bytes of documents that may wait in addition to Scrapy's ``SCRAPER_SLOT_MAX_ACTIVE_SIZE``
 _MOST_WAITING = 64 * 1024 * 1024
-#: outcomes that may pass: the network or the server is at fault
-_PASSING = frozenset(
-    {FetchOutcome.NETWORK_ERROR, FetchOutcome.TIMEOUT, FetchOutcome.HOST_DOWN, FetchOutcome.IGNORED}
-)
+#: statuses of servers that are at fault for a while
 _BUSY = frozenset({429, 500, 502, 503, 504})
 #: most rounds of reading and fetching, as contexts may name further contexts
 _MAX_ROUNDS = 5
@@ -131,6 +133,11 @@ class ContextFetcher:
             reading = await read(contexts)
         return reading
 
+    async def keep(self, url: str, body: bytes) -> None:
+        """Keep a context that was fetched as a link, so that no document fetches it again."""
+        if len(body) <= self._rules.max_bytes:
+            await self._session.contexts.keep(url, body)
+
     async def fetch(self, urls: Sequence[str], document: Attempt, size: int) -> dict[str, bytes]:
         """Return the contexts that arrive in time, for a document of ``size`` bytes.
 
@@ -148,7 +155,10 @@ class ContextFetcher:
 
     async def _fetch_all(self, urls: Sequence[str], parent: str) -> dict[str, bytes]:
         get = self._session.contexts.get
-        tasks = [asyncio.create_task(get(url, partial(self._fetch, url, parent))) for url in urls]
+        tasks = [
+            asyncio.create_task(get(normalise(url) or url, partial(self._fetch, url, parent)))
+            for url in urls
+        ]
         if not tasks:
             return {}
         done, late = await asyncio.wait(tasks, timeout=self._rules.patience or None)
@@ -160,18 +170,34 @@ class ContextFetcher:
     async def _fetch(self, url: str, parent: str) -> tuple[bytes, bool]:
         """Fetch a context; return it, and whether later runs may rely on the result."""
         target: str | None = normalise(url)
-        if target is None or not self._rules.allow(target) or not self._count_in(target):
+        if target is None or not self._rules.allow(target):
             return b"", False
+        while self._is_in_flight(target):  # noqa: ASYNC110 - the link may give it
+            await asyncio.sleep(_LOOK_AGAIN)
+        if known := self._session.contexts.known(target):
+            return known, True
+        if not self._count_in(target):
+            return b"", False
+        asked: list[str] = []
         for _ in range(_MAX_REDIRECTS + 1):
+            asked.append(target)
             async with self._hosts[host_of(target)], self._places:
                 record, body, location = await self._ask(target, parent)
             self._emit(record)
             if location is None:
+                for led in asked[1:] if body else ():
+                    await self._session.contexts.keep(led, body)
                 return body, _is_lasting(record)
             if not self._rules.allow(location):
                 return b"", False
             target = location
         return b"", True
+
+    def _is_in_flight(self, url: str) -> bool:
+        """Whether a link to an address is being fetched, and does not wait for the context."""
+        if url in self._session.contexts.awaited:
+            return False
+        return any(lease.entry.url == url for lease in self._session.in_flight)
 
     def _count_in(self, url: str) -> bool:
         """Return whether this run may fetch one more context; count it if so."""
@@ -206,11 +232,14 @@ class ContextFetcher:
         try:
             with extra_download_slot(self._crawler):
                 response = await engine.download_async(request)
+        except CrawlEnds as error:  # the document is read by the next run
+            raise ReadingLost(str(error), ours=True) from error
         except Exception as error:
             record.outcome, record.errors = outcome_of_failure(Failure(error))  # type: ignore[no-untyped-call]
             record.elapsed = time.time() - record.started_at
             return record, b"", None
         record.elapsed = time.time() - record.started_at
+        self._session.count_context(url)
         return self._read(record, response)
 
     @staticmethod
@@ -218,7 +247,7 @@ class ContextFetcher:
         record.status = response.status
         record.content_type = content_type(response)
         record.bytes = len(response.body)
-        if 300 <= response.status < 400 and (location := header(response, b"Location")):
+        if 300 <= response.status < 400 and (location := location_of(response)):
             target = resolve(record.url, location)
             record.outcome = FetchOutcome.REDIRECTED if target else FetchOutcome.HTTP_ERROR
             record.final_url = target or record.url
@@ -227,6 +256,12 @@ class ContextFetcher:
             record.outcome = FetchOutcome.HTTP_ERROR
             record.errors = f"HTTP status {response.status}"
             return record, b"", None
+        headers = map(link_header, header_values(response, b"Link"))
+        other = None if _is_json(record.content_type) else json_ld_alternate(headers, record.url)
+        if other is not None and other != record.url:
+            record.outcome, record.final_url = FetchOutcome.REDIRECTED, other
+            record.errors = "its Link header names the JSON-LD"
+            return record, b"", other
         try:
             document = json.loads(response.body)
         except (ValueError, RecursionError) as error:
@@ -242,8 +277,13 @@ class ContextFetcher:
         return record, response.body, None
 
 
+def _is_json(content_type: str) -> bool:
+    media = media_type(content_type)
+    return media == "application/json" or media.endswith("+json")
+
+
 def _is_lasting(record: FetchRecord) -> bool:
     """Whether a result holds for later runs too, unlike a passing failure."""
-    if record.outcome in _PASSING or record.status in _BUSY:
+    if record.outcome.means.passing or record.status in _BUSY:
         return False
     return not record.errors.startswith(ROBOTS_FIRST)

@@ -2,52 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from scrapy.http import Response
 from scrapy.utils.log import SpiderLoggerAdapter
 
 from semcrawl.config.targets import Targets
-from semcrawl.crawl.attempt import Attempt, content_type
+from semcrawl.crawl.attempt import Attempt, content_type, header_values
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError
 from semcrawl.images.imagelinks import image_links
 from semcrawl.images.imageplaces import ShownImage
-from semcrawl.items import FetchOutcome
-from semcrawl.links import Link, Page, merge_links
-from semcrawl.rdf import Detection, Reading
+from semcrawl.items import DocumentError, FetchOutcome
+from semcrawl.links import Link, Page, Reason, cut_off, folders_above, merge_links
+from semcrawl.metadata.errortexts import MAX_TEXT
+from semcrawl.metadata.pagelinks import LINKS, links_text
+from semcrawl.rdf import Reading
+from semcrawl.reading.answer import Answer, AnswerReader, Form, Received
 from semcrawl.reading.pool import ReadingLost
+from semcrawl.reading.reader import Reader, discard
 from semcrawl.relevance import Outcome, Ranked
-from semcrawl.sources.listedlinks import DataList
-from semcrawl.sources.negotiation import is_as_rdf
 from semcrawl.spiders.contexts import ContextFetcher
 from semcrawl.spiders.endpoints import EndpointReader
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy, is_seed
 from semcrawl.spiders.otherbodies import OtherBodies
-from semcrawl.spiders.reading import Reader, discard
 from semcrawl.spiders.results import (
-    MAX_TEXT,
     NOT_KEPT,
     document_of,
     errors_of,
     file_of,
+    missing_part,
     record_of,
     saved_name_of,
     topic_page_of,
 )
 from semcrawl.spiders.sitemaps import Sitemaps
-from semcrawl.web.bodies import BODY_FILE, body_file
+from semcrawl.web.bodies import BODY_FILE, BodyFile, body_file
 from semcrawl.web.robotstags import NOFOLLOW
-from semcrawl.web.vocabulary import Kind, RdfFormat
-
-#: bytes of a body on disk that the detection of its type reads
-_HEAD = 1 << 22
-#: statuses of success without a body
-_NO_CONTENT = (204, 205)
+from semcrawl.web.vocabulary import Kind
 
 
 @dataclass
@@ -58,7 +55,7 @@ class BodyReader:
     session: CrawlSession
     policy: LinkPolicy
     feed: LinkFeed
-    reader: Reader
+    answers: AnswerReader
     targets: Targets
     endpoints: EndpointReader
     judge: TopicJudge
@@ -72,6 +69,13 @@ class BodyReader:
     follows: Callable[[Page], bool]
     sitemaps: Sitemaps
     others: OtherBodies
+    #: whether records keep the links of their pages
+    keeps_links: bool = False
+
+    @property
+    def reader(self) -> Reader:
+        """The reader of pages and RDF."""
+        return self.answers.reader
 
     async def read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Detect the type of a body and read it (T.5, step 3).
@@ -85,6 +89,9 @@ class BodyReader:
         except FrontierError:
             raise
         except Exception as error:
+            if isinstance(error, ReadingLost) and error.ours:
+                attempt.failed = True  # nothing is known of the document: it can be had again
+                return attempt.interrupted(str(error), response)
             self.logger.debug("%s cannot be read", attempt.url, exc_info=True)
             text = (
                 str(error) if isinstance(error, ReadingLost) else f"{type(error).__name__}: {error}"
@@ -95,94 +102,105 @@ class BodyReader:
             return [record]
 
     async def _read_by_type(self, attempt: Attempt, response: Response) -> list[Any]:
-        file = body_file(attempt.meta)
-        attempt.digest = await self.reader.digest(file or response.body)
-        if response.status in _NO_CONTENT:  # its headers may name a type all the same
-            return await self.others.take(attempt, response)
-        head = response.body if file is None else file.head(_HEAD)
-        if self.sitemaps.expects(attempt, head):
-            records = await self.sitemaps.read(attempt, response)
-            if records is not None:
-                return list(records)
-        media = content_type(response)
-        detection = self.reader.detect(head, media, attempt.url)
-        listed = await self.leads.read_list(attempt, response, head, media)
-        if listed is not None:
-            if listed.rdf:
-                found = Detection(Kind.RDF, RdfFormat.RDF_XML, 1.0, listed.form)
-                reading = await self.reader.read(listed.rdf, attempt.url, "", found)
-                return await self._take_rdf(attempt, response, reading, listed)
-            if detection.kind is not Kind.RDF and (listed.links or listed.faults):
-                return await self._take_list(attempt, response, listed)
-        if detection.kind is Kind.RDF or detection.compression is not None:
-            reading = await self._read_rdf(attempt, response, detection)
-            # the type of a compressed body is known only now
-            if Kind.RDF in (detection.kind, reading.detection.kind):
-                return await self._take_rdf(attempt, response, reading, listed)
-            discard(reading)
-            if file is not None and (plain := await self.reader.decoded(file)) is not file:
-                attempt.meta[BODY_FILE] = plain
-                return await self._read_by_type(attempt, response)
-        elif detection.kind is Kind.HTML:
-            if is_as_rdf(attempt.url):
-                return [self.leads.note_same_page(attempt, response)]
-            faults: list[str] = []
-            if file is not None:  # of a very large page, read the beginning
-                response = response.replace(body=file.head(self.reader.options.max_in_memory))
-                if file.size > len(response.body):
-                    faults.append(
-                        f"only the first {len(response.body)} of its {file.size} bytes are read"
-                    )
-            return await self._read_html(attempt, response, faults)
-        return await self.others.take(attempt, response)
+        got = self.received(attempt, response)
+        attempt.digest = await self.reader.digest(got.body)
+        answer = await self.answers.read(got)
+        if isinstance(answer.body, BodyFile) and answer.body is not got.body:  # decoded
+            attempt.meta[BODY_FILE] = answer.body
+            attempt.digest = await self.reader.digest(answer.body)
+            got = replace(got, body=answer.body)
+        if answer.sitemap is not None:
+            return list(await self.sitemaps.take(attempt, response, answer.sitemap))
+        if answer.form is Form.LIST:
+            return await self._take_list(attempt, response, answer)
+        if answer.form is Form.CONTEXT:
+            return await self._take_context(attempt, response, answer)
+        if answer.form is Form.RDF:
+            return await self._take_rdf(attempt, response, got, answer)
+        if answer.form is Form.PAGE_AGAIN:
+            return [await self.leads.note_same_page(attempt, response)]
+        if answer.form is Form.PAGE and isinstance(answer.body, bytes):
+            if answer.body is not response.body:  # the beginning of a very large page
+                response = response.replace(body=answer.body)
+            return await self._take_page(attempt, response, got, answer)
+        return await self.others.take(attempt, response, answer)
 
-    async def _read_html(
-        self, attempt: Attempt, response: Response, faults: Sequence[str] = ()
+    def received(self, attempt: Attempt, response: Response) -> Received:
+        """Return a response with what is known of its link."""
+        state, intake = attempt.link_state, self.session.intake
+        return Received(
+            attempt.url,
+            body_file(attempt.meta) or response.body,
+            partial(header_values, response),
+            response.status,
+            link_url=attempt.link_url,
+            is_sitemap=state.is_sitemap,
+            is_guess=state.is_guess,
+            is_seed=is_seed(attempt),
+            hosts=self.sitemaps.hosts_of(attempt),
+            # links to known pages are votes, if the strategy counts them
+            known=None if intake.counts_votes or self.keeps_links else intake.seen_check(),
+            software=self.leads.seeks_software(attempt.url),
+        )
+
+    def names_choices(self, attempt: Attempt, response: Response) -> bool:
+        """Whether the headers of a response name links that the crawl follows."""
+        return bool(self.answers.signposts(self.received(attempt, response)))
+
+    async def follow_headers(self, attempt: Attempt, response: Response) -> tuple[Ranked, ...]:
+        """Follow the links in the headers of a body that is not read; return the new ones."""
+        answer = self.answers.of_headers(self.received(attempt, response))
+        return await self.others.follow_headers(attempt, answer)
+
+    async def _take_page(
+        self, attempt: Attempt, response: Response, got: Received, answer: Answer
     ) -> list[Any]:
-        """Read a page: its links, and the data embedded in it.
-
-        Its record lists ``faults`` and those found here.
-        """
+        """Pass on a page: its links, its text, and the data embedded in it."""
         duplicate = self.others.is_duplicate(attempt)
-        rules = self.policy.robots_rules(response, page=True)
+        rules, data = answer.rules, answer.data
         kept = self.policy.robots_tags.keeps(rules)
         media = content_type(response)
-        read = await self.leads.of_page(response, attempt.url, media)
-
-        async def embedded(contexts: Mapping[str, bytes] | None = None) -> Reading:
-            return await self.reader.read_embedded(response.body, attempt.url, media, contexts)
 
         async def judge(data: Reading | None) -> Verdict:
             quads = data.quads if data is not None else 0
             # the content, not the file name, tells that it is a page
             counts = self.targets.include(Kind.HTML, media, quads)
             return await self.judge.page(
-                attempt.url, read.text, data, response.body, counts=kept and counts
+                attempt.url, answer.text, data, response.body, counts=kept and counts
             )
 
-        async def follow(links: Sequence[Link], data: Reading | None) -> tuple[Ranked, ...]:
-            if NOFOLLOW in rules or not (verdict.leads_on or is_seed(attempt)):
+        async def follow(links: Sequence[Link]) -> tuple[Ranked, ...]:
+            if reason := _not_followed(rules, verdict, attempt):
+                self.feed.leave_out(page, links, reason)
                 return ()
-            if data is not None:
-                links = self.reader.with_data_links(links, data, attempt.url)
-            return await self._follow(page, links, attempt.lease.entry.barren + 1)
+            barren = 0 if verdict.target else attempt.lease.entry.barren + 1
+            return await self._follow(page, links, barren)
 
-        data = await embedded() if kept and self.reader.options.embedded else None
-        links, images = read.links, None
+        if answer.places:
+            self.leads.note_software(attempt.url)
+        page = Page(attempt.url, attempt.link_state.depth)
+        links, images = self.leads.without_more_forms(answer.links), None
+        if self.session.intake.ascends:
+            above, known = folders_above(attempt.url), got.known
+            links = [*links, *(one for one in above if known is None or not known(one.url))]
         if kept and self.others.images is not None:
             images = await self.others.images.of_page(attempt, response, data)
-            links = self._with_images(links, images.shown)
+            links = self._with_images(page, links, images.shown)
         verdict = await judge(data)
-        page = Page(attempt.url, attempt.link_state.depth, relevance=verdict.relevance)
-        new = await follow(links, data)
+        page = replace(page, relevance=verdict.relevance)
+        new = await follow(links)
+        self.feed.leave_out(page, answer.beyond, Reason.LINKS_PER_PAGE)
         if data is not None and data.contexts_needed:
-            data = await self.contexts.read_again(data, embedded, attempt, len(response.body))
+            data = await self.contexts.read_again(
+                data, partial(self.answers.again, got, answer), attempt, len(response.body)
+            )
             verdict = await judge(data)
-            links = []
+            links = self.answers.with_data(got, answer, data).links
             if images is not None and self.others.images is not None:
-                links = self._with_images([], self.others.images.add(images, data))
-            new += await follow(links, data)
-        await self.leads.note_page(attempt, response, data, read.links, target=verdict.target)
+                links = self._with_images(page, links, self.others.images.add(images, data))
+            new += await follow(links)
+        own = [*answer.own, *answer.places]
+        await self.leads.note_page(attempt, response, data, own, target=verdict.target)
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
         record.real_type = str(Kind.HTML)
         verdict.note_in(record)
@@ -196,21 +214,32 @@ class BodyReader:
                 discard(data)
         if not kept:
             record.errors = NOT_KEPT
-        record.errors = "; ".join(filter(None, [*faults, read.fault, record.errors]))
+        faults = [missing_part(response), *answer.faults, record.errors]
+        record.errors = "; ".join(filter(None, faults))
         if kept and verdict.kept:
             if self.targets.has_type(record.content_type):
                 items.append(file_of(attempt, response))
             if self.targets.html:
-                content = await self.reader.content(response.body, media)
+                content = await self.reader.content(response.body, attempt.url, media)
                 items.append(topic_page_of(attempt, response, content, record, self.judge.about))
+        if self.keeps_links:
+            record.extra[LINKS] = links_text((link.url, link.anchor) for link in answer.own)
         outcome = verdict.outcome(attempt, Kind.HTML, response, new, duplicate=duplicate)
         self._learn(outcome, page)
         return [*items, record]
 
-    def _with_images(self, links: Sequence[Link], shown: Iterable[ShownImage]) -> list[Link]:
+    def _with_images(
+        self, page: Page, links: Sequence[Link], shown: Iterable[ShownImage]
+    ) -> list[Link]:
         """Return the links of a document, including those to its images."""
-        found = image_links(shown, self.judge.near_text)
-        return merge_links([*links, *found], self.reader.extraction.max_links)
+        return self._merged(page, links, image_links(shown, self.judge.near_text))
+
+    def _merged(self, page: Page, links: Sequence[Link], more: Iterable[Link]) -> list[Link]:
+        """Merge links of a document; count those after the most."""
+        found, limit = [*links, *more], self.reader.extraction.max_links
+        kept = merge_links(found, limit)
+        self.feed.leave_out(page, cut_off(found, kept, limit), Reason.LINKS_PER_PAGE)
+        return kept
 
     async def _follow(
         self, page: Page, links: Sequence[Link], barren: int = 0
@@ -225,45 +254,32 @@ class BodyReader:
         links_in = self.queue if self.follows(page) else self.other
         self.session.learn(outcome, self.queue, links_in=links_in)
 
-    # -- RDF
-    async def _read_rdf(
-        self, attempt: Attempt, response: Response, detection: Detection
-    ) -> Reading:
-        async def read(contexts: Mapping[str, bytes] | None = None) -> Reading:
-            return await self.reader.read(
-                body_file(attempt.meta) or response.body,
-                attempt.url,
-                content_type(response),
-                detection,
-                contexts=contexts,
-            )
-
-        reading = await read()
-        if not reading.contexts_needed:
-            return reading
-        return await self.contexts.read_again(reading, read, attempt, len(response.body))
-
     async def _take_rdf(
-        self,
-        attempt: Attempt,
-        response: Response,
-        reading: Reading,
-        listed: DataList | None = None,
+        self, attempt: Attempt, response: Response, got: Received, answer: Answer
     ) -> list[Any]:
         """Pass on the quads and links of an RDF document, and the links of its catalogue."""
         duplicate = self.others.is_duplicate(attempt)
+        if answer.data is not None and answer.data.contexts_needed:
+            again = partial(self.answers.again, got, answer)
+            data = await self.contexts.read_again(answer.data, again, attempt, got.size)
+            answer = self.answers.with_data(got, answer, data)
+        reading, rules = answer.data, answer.rules
+        if reading is None:
+            raise ValueError(f"{attempt.url} is not RDF")
+        if fault := missing_part(response):
+            reading.errors.insert(0, DocumentError(fault))
+            reading.error_count += 1
         self.leads.note_immutable(attempt, response)
         record = record_of(attempt, response, reading)
-        rules = self.policy.robots_rules(response)
         if not self.policy.robots_tags.keeps(rules):
             record.outcome, record.quads, record.errors = FetchOutcome.NOT_KEPT, 0, NOT_KEPT
         whole = record.outcome is FetchOutcome.FETCHED_RDF
-        links = [] if NOFOLLOW in rules else await self.leads.of_rdf(attempt, reading, listed)
-        links += await self.leads.of_headers(response, attempt.url, rdf=True)
+        page = Page(attempt.url, attempt.link_state.depth, rdf=True)
+        links = await self.leads.bounded(attempt.url, answer.links)
         images = None
         if self.others.images is not None and whole and NOFOLLOW not in rules:
             images = self.others.images.of_rdf(attempt, response, reading)
-            links = self._with_images(links, images.shown)
+            links = self._with_images(page, links, images.shown)
         name = saved_name_of(response)
         # JSON-LD whose context is missing is still RDF
         kept = record.outcome is not FetchOutcome.NOT_KEPT
@@ -272,13 +288,17 @@ class BodyReader:
             and (whole or bool(reading.contexts_needed))
             and self.targets.include(Kind.RDF, record.content_type, url=attempt.url, name=name)
         )
-        verdict = await self.judge.rdf(attempt.url, reading, counts=counts)
+        verdict = await self.judge.rdf(attempt.url, reading, counts=counts, may_keep=whole)
         verdict.note_in(record)
         if whole and not verdict.kept:
             record.outcome, record.quads = FetchOutcome.OFF_TOPIC, 0
-        page = Page(attempt.url, attempt.link_state.depth, rdf=True, relevance=verdict.relevance)
+        page = replace(page, relevance=verdict.relevance)
         new: tuple[Ranked, ...] = ()
-        if verdict.leads_on or is_seed(attempt):
+        for why, others in self.reader.left_out_links(reading).items():
+            self.feed.leave_out(page, others, why)
+        if reason := _not_followed(rules, verdict, attempt):
+            self.feed.leave_out(page, links, reason)
+        else:
             new = await self._follow(page, links)
         await self.leads.note_rdf(attempt, whole=whole, target=verdict.target)
         outcome = verdict.outcome(attempt, Kind.RDF, response, new, duplicate=duplicate)
@@ -294,16 +314,41 @@ class BodyReader:
             discard(reading)
         return items
 
-    async def _take_list(self, attempt: Attempt, response: Response, listed: DataList) -> list[Any]:
+    async def _take_context(
+        self, attempt: Attempt, response: Response, answer: Answer
+    ) -> list[Any]:
+        """Record a JSON-LD context, which is no target, and keep it for documents that name it."""
+        if answer.data is not None:
+            discard(answer.data)
+        for url in {attempt.link_url, *attempt.link_state.redirects, attempt.url}:
+            await self.contexts.keep(url, response.body)
+        record = attempt.record(FetchOutcome.FETCHED_CONTEXT, response)
+        record.real_type = "context"
+        self.session.learn(attempt.outcome(Kind.OTHER, response), self.queue)
+        return [record]
+
+    async def _take_list(self, attempt: Attempt, response: Response, answer: Answer) -> list[Any]:
         """Follow the links of a catalogue or linkset that is not RDF."""
         record = attempt.record(FetchOutcome.FETCHED_LIST, response)
-        record.real_type = f"list:{listed.form}"
-        record.errors = "; ".join(listed.faults)
+        form = answer.listed.form if answer.listed is not None else ""
+        record.real_type = f"list:{form}"
+        record.errors = "; ".join(answer.faults)
         page = Page(attempt.url, attempt.link_state.depth)
-        nofollow = NOFOLLOW in self.policy.robots_rules(response)
-        new = await self._follow(page, () if nofollow else listed.links)
+        new: tuple[Ranked, ...] = ()
+        links = await self.leads.bounded(attempt.url, answer.links)
+        if answer.is_followed:
+            new = await self._follow(page, links)
+        else:
+            self.feed.leave_out(page, links, Reason.NOFOLLOW)
         # to the strategy, a list is a page with links
-        kind = Kind.HTML if listed.links else Kind.OTHER
+        kind = Kind.HTML if links else Kind.OTHER
         self._learn(attempt.outcome(kind, response, new_links=new), page)
         wanted = self.targets.has_type(record.content_type, attempt.url, saved_name_of(response))
         return [file_of(attempt, response), record] if wanted else [record]
+
+
+def _not_followed(rules: frozenset[str], verdict: Verdict, attempt: Attempt) -> Reason | None:
+    """Return why the links of a document are not followed; ``None`` if they are."""
+    if NOFOLLOW in rules:
+        return Reason.NOFOLLOW
+    return None if verdict.leads_on or is_seed(attempt) else Reason.HARD_FOCUS

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from scrapy.http import Response
@@ -14,37 +14,35 @@ from scrapy.utils.log import SpiderLoggerAdapter
 
 from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.config.targets import Targets
-from semcrawl.crawl.attempt import Attempt, content_type
+from semcrawl.crawl.attempt import Attempt, header_values
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page
-from semcrawl.rdf import ReadOptions
+from semcrawl.metadata.errortexts import MAX_TEXT
+from semcrawl.reading.answer import Received
+from semcrawl.reading.queryanswers import QueryReading, read_query
+from semcrawl.reading.reader import Reader, discard
 from semcrawl.relevance import Label
-from semcrawl.sources.endpointanswers import first_label, read_rows
 from semcrawl.sources.endpointpaging import Following, first_steps
 from semcrawl.sources.endpointsteps import (
     PAGES,
     ROWS,
-    UNION_DEFAULT_GRAPH,
     Ask,
     Step,
     names_endpoint,
 )
-from semcrawl.sources.endpointwalk import CUT_OFF, EndpointWalk, Triples, brings_triples
+from semcrawl.sources.endpointwalk import EndpointWalk, brings_triples
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.linking import LinkPolicy
-from semcrawl.spiders.reading import Reader, discard
-from semcrawl.spiders.results import MAX_TEXT, document_of, record_of
-from semcrawl.web.bodies import BodyFile, body_file
+from semcrawl.spiders.results import document_of, record_of
+from semcrawl.web.bodies import body_file
 from semcrawl.web.vocabulary import FoundBy, Kind
 
 #: verdict on an answer that is not kept
 _NOTHING = Verdict(target=False)
 #: most log lines about one endpoint
 _MOST_LINES = 10
-#: bytes above which an answer of rows is read in a thread
-_LARGE = 262_144
 
 
 @dataclass
@@ -73,8 +71,6 @@ class EndpointReader:
     # -- requests
     def refusal(self, attempt: Attempt) -> str:
         """Say why this run does not fetch a link; empty if it does."""
-        if self.policy.is_excluded(attempt):
-            return "excluded by a pattern (SEMCRAWL_INCLUDE, SEMCRAWL_EXCLUDE)"
         if not attempt.link_state.query:
             return ""
         step = Step.unpack(attempt.link_state.query)
@@ -126,11 +122,13 @@ class EndpointReader:
             self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
         step = self._walk.fitted(step)
-        file = body_file(attempt.meta)
-        attempt.digest = await self.reader.digest(file or response.body)
+        body = body_file(attempt.meta) or response.body
+        attempt.digest = await self.reader.digest(body)
+        got = Received(attempt.url, body, partial(header_values, response), response.status)
+        read = await read_query(self.reader, got, step, attempt.digest)
         if step.ask in ROWS:
-            return [await self._read_rows(attempt, response, step, file)]
-        return await self._read_triples(attempt, response, step, file)
+            return [await self._take_rows(attempt, response, step, read)]
+        return await self._take_triples(attempt, response, step, read)
 
     async def refused(
         self, attempt: Attempt, response: Response | None, record: FetchRecord
@@ -147,50 +145,35 @@ class EndpointReader:
         await self._follow(attempt, step, following, record)
         return True
 
-    async def _read_rows(
-        self, attempt: Attempt, response: Response, step: Step, file: BodyFile | None
+    async def _take_rows(
+        self, attempt: Attempt, response: Response, step: Step, read: QueryReading
     ) -> FetchRecord:
         record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
         record.real_type = f"sparql:{step.ask}"
-        answer = None
-        if file is None and not any(name in response.headers for name in CUT_OFF):
-            work = (response.body, content_type(response))
-            large = len(response.body) > _LARGE
-            answer = await asyncio.to_thread(read_rows, *work) if large else read_rows(*work)
         self.session.learn(attempt.outcome(Kind.OTHER, response), self.queue)
-        if answer is None:
+        if read.rows is None:
             record.outcome = FetchOutcome.PARSE_ERROR
-        following = self._walk.after_rows(step, answer)
+        following = self._walk.after_rows(step, read.rows)
         await self._follow(attempt, step, following, record)
         return record
 
-    async def _read_triples(
-        self, attempt: Attempt, response: Response, step: Step, file: BodyFile | None
+    async def _take_triples(
+        self, attempt: Attempt, response: Response, step: Step, read: QueryReading
     ) -> list[Any]:
-        body = file or response.body
-        head = response.body if file is None else file.head(1 << 22)
-        detection = self.reader.detect(head, content_type(response), attempt.url)
-        if step.ask is not Ask.DESCRIPTION and detection.kind is not Kind.RDF and head.strip():
+        reading, detection = read.data, read.detection
+        if reading is None or read.triples is None or detection is None:
             record = attempt.record(FetchOutcome.PARSE_ERROR, response)
             record.errors = "its answer is not RDF"
             if not await self.refused(attempt, response, record):
                 self.session.learn(attempt.outcome(None, response), self.queue)
                 attempt.failed = True
             return [record]
-        reading = await self.reader.read(
-            body, attempt.url, content_type(response), detection, options=self._options(step)
-        )
         record = record_of(attempt, response, reading)
         if detection.kind is not Kind.RDF:
             html = detection.kind is Kind.HTML
             record.outcome = FetchOutcome.FETCHED_HTML if html else FetchOutcome.FETCHED_OTHER
             record.real_type, record.errors = str(detection.kind), ""
-        found = Triples(
-            *(attempt.url, reading.quads + reading.error_count, attempt.digest),
-            label=first_label(reading.nquads) if step.ask is Ask.LABELS else "",
-            union=step.ask is Ask.DESCRIPTION and UNION_DEFAULT_GRAPH in reading.nquads,
-        )
-        following = self._walk.after_triples(step, found)
+        following = self._walk.after_triples(step, read.triples)
         wanted = brings_triples(step, following, reading.quads)
         kept = wanted and self.policy.robots_tags.keeps(self.policy.robots_rules(response))
         if kept:
@@ -216,18 +199,6 @@ class EndpointReader:
         if step.ask in PAGES:
             self._count("triples", reading.quads)
         return [document_of(attempt, response, reading), record]
-
-    def _options(self, step: Step) -> ReadOptions:
-        """Return the options for reading an answer: its triples go into the graph queried.
-
-        Triples of the default graph go into a graph with the query's URL. Blank nodes belong to one
-        answer, or to the whole graph if the endpoint's labels are stable.
-        """
-        if step.ask is Ask.DESCRIPTION:
-            return self.reader.options
-        common = step.ask is Ask.LABELS or step.stable
-        nodes = f"{step.endpoint} {step.graph}" if common else ""
-        return replace(self.reader.options, default_graph=step.graph, blank_node_scope=nodes)
 
     async def _follow(
         self, attempt: Attempt, step: Step, following: Following, record: FetchRecord

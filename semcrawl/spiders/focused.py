@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from scrapy import Spider, signals
@@ -17,19 +19,25 @@ from semcrawl.config.components import install
 from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.config.normalisation import url_normalisation
 from semcrawl.config.numbers import read_switch
+from semcrawl.config.readoptions import answer_reader
+from semcrawl.config.redisserver import START_URLS_KEY
 from semcrawl.config.scope import Scope
 from semcrawl.config.targets import Targets
+from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.acknowledgement import Acknowledgement
 from semcrawl.crawl.attempt import NOT_RECORDED, Attempt, attempt_of
 from semcrawl.crawl.crawllimits import keep_limits
 from semcrawl.crawl.session import CrawlSession
+from semcrawl.download.spool import spool_folder
 from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import FrontierError, UsageError
 from semcrawl.frontier.contract import Lease, WaitingLink
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page
-from semcrawl.relevance import Label, Ranked
-from semcrawl.sources.negotiation import address_of, is_as_rdf
+from semcrawl.reading.answer import AnswerReader, has_only_context
+from semcrawl.reading.reader import Reader
+from semcrawl.relevance import Ranked
+from semcrawl.sources.negotiation import address_of
 from semcrawl.spiders._responses import ResponseReader
 from semcrawl.spiders._submissions import Submissions
 from semcrawl.spiders.contexts import ContextFetcher, ContextRules
@@ -40,13 +48,13 @@ from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy
 from semcrawl.spiders.otherbodies import ImageReading, OtherBodies
 from semcrawl.spiders.planting import BackgroundTasks, SeedPlanter
-from semcrawl.spiders.reading import Reader
 from semcrawl.spiders.redirecting import Redirects
 from semcrawl.spiders.results import record_of_unsent
 from semcrawl.spiders.retrying import Retries
 from semcrawl.spiders.seeds import seed_list
 from semcrawl.spiders.sitemaps import Sitemaps
 from semcrawl.web.urls import Normalisation
+from semcrawl.web.vocabulary import Kind
 
 
 class FocusedSpider(Spider):
@@ -72,7 +80,7 @@ class FocusedSpider(Spider):
     normalisation: Normalisation
     scope: Scope
     targets: Targets
-    reader: Reader
+    answers: AnswerReader
     submissions: Submissions
     judge: TopicJudge
     _policy: LinkPolicy
@@ -96,7 +104,8 @@ class FocusedSpider(Spider):
         super().__init__(name, **kwargs)
         self._seeds_text = seeds
         self._scope_text = scope
-        self._redis_key = redis_key
+        #: a subclass may give it as spiders of scrapy-redis do
+        self._redis_key = redis_key or getattr(self, "redis_key", "")
         self.follow_rdf = read_switch("follow_rdf", follow_rdf)
 
     @classmethod
@@ -117,11 +126,20 @@ class FocusedSpider(Spider):
         spider.normalisation = url_normalisation(settings)
         spider.targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
         judge = spider.judge = TopicJudge.from_settings(settings)
-        spider.reader = Reader.from_settings(settings, spider.normalisation, judge.text_chars)
+        spider.answers = answer_reader(settings, judge.text_chars, spool_folder(settings))
         spider._policy = LinkPolicy.of_spider(spider, spider.scope)
         crawler.signals.connect(spider.reader.close, signals.spider_closed)
         crawler.signals.connect(spider.judge.close, signals.spider_closed)
         return spider
+
+    @property
+    def reader(self) -> Reader:
+        """The reader of pages and RDF."""
+        return self.answers.reader
+
+    def end_readings(self) -> None:
+        """End the readings of documents that are under way; they are interrupted."""
+        self.reader.close()
 
     def join(self, session: CrawlSession) -> None:
         """Take part in a session: make the parts that need it.
@@ -137,37 +155,89 @@ class FocusedSpider(Spider):
         self.scope.roots = session.intake.roots
         self.scope.named = session.intake.named
         self._tasks = BackgroundTasks(self, session)
-        self._tasks.start(keep_limits(session, self.settings, self._policy.take_patterns))
+        self._tasks.start(keep_limits(session, self.settings, self._take_patterns))
         self._feed = LinkFeed(
             self._policy, session, self.queue, self.other, self._list_of(self.other)
         )
         self._planter = SeedPlanter(
-            *(self, session, self._feed, self._tasks, self.normalisation),
+            spider=self,
+            session=session,
+            feed=self._feed,
+            tasks=self._tasks,
+            normalisation=self.normalisation,
             queue=self.queue,
             key=self.seed_key,
             seeds=self._seeds_text,
             scope=self._scope_text,
         )
-        shared = (self.settings, session, self._policy, self.normalisation, self.queue)
-        self._redirects = Redirects(*shared)
-        self.submissions = Submissions.from_settings(*shared)
+        self._redirects = Redirects(
+            settings=self.settings,
+            session=session,
+            policy=self._policy,
+            normalisation=self.normalisation,
+            queue=self.queue,
+        )
+        self.submissions = Submissions.from_settings(
+            self.settings,
+            session=session,
+            policy=self._policy,
+            normalisation=self.normalisation,
+            queue=self.queue,
+        )
         self._endpoints = EndpointReader(
-            *(self.logger, self.crawler.stats, session, self._policy, self.reader, self.targets),
-            *(self.judge, EndpointOptions.from_settings(self.settings), self.queue),
+            logger=self.logger,
+            stats=self.crawler.stats,
+            session=session,
+            policy=self._policy,
+            reader=self.reader,
+            targets=self.targets,
+            judge=self.judge,
+            options=EndpointOptions.from_settings(self.settings),
+            queue=self.queue,
         )
         self._sitemaps = Sitemaps.of_spider(self, session, self._feed, self._endpoints)
-        leads = Leads.from_settings(self, session, self._feed, self.reader, self.queue)
-        images = ImageReading.from_settings(self.settings, self.reader, self.crawler.stats)
-        feeding = (session, self._policy, self._feed)
-        rules = ContextRules.from_settings(self.settings)
+        self.answers.options = replace(self.answers.options, sitemaps=self._sitemaps.on)
+        leads = Leads.from_settings(self, session, self._feed, self.queue)
+        others = OtherBodies(
+            session=session,
+            policy=self._policy,
+            feed=self._feed,
+            targets=self.targets,
+            judge=self.judge,
+            leads=leads,
+            queue=self.queue,
+            images=ImageReading.from_settings(self.settings, self.reader, self.crawler.stats),
+        )
         bodies = BodyReader(
-            *(self.logger, *feeding, self.reader, self.targets, self._endpoints, self.judge, leads),
-            ContextFetcher(self.crawler, session, rules, self.emit),
-            *(self.queue, self.other, self.follows, self._sitemaps),
-            OtherBodies(*feeding, self.targets, self.judge, leads, self.queue, images),
+            logger=self.logger,
+            session=session,
+            policy=self._policy,
+            feed=self._feed,
+            answers=self.answers,
+            targets=self.targets,
+            endpoints=self._endpoints,
+            judge=self.judge,
+            leads=leads,
+            contexts=ContextFetcher(
+                crawler=self.crawler,
+                session=session,
+                rules=ContextRules.from_settings(self.settings),
+                emit=self.emit,
+            ),
+            queue=self.queue,
+            other=self.other,
+            follows=self.follows,
+            sitemaps=self._sitemaps,
+            others=others,
+            keeps_links=self.settings.getbool("SEMCRAWL_RECORD_LINKS"),
         )
         self._responses = ResponseReader(
-            session, self._policy, Retries(self, session), self._redirects, bodies, self.queue
+            session=session,
+            policy=self._policy,
+            retries=Retries(self, session),
+            redirects=self._redirects,
+            bodies=bodies,
+            queue=self.queue,
         )
 
     def follows(self, page: Page) -> bool:
@@ -182,7 +252,7 @@ class FocusedSpider(Spider):
 
     def _list_of(self, name: str) -> str:
         key = self._redis_key or self.settings.get("REDIS_START_URLS_KEY")
-        return seed_list(key or "%(name)s:start_urls", name)
+        return seed_list(key or START_URLS_KEY, name)
 
     @property
     def waits(self) -> bool:
@@ -220,14 +290,18 @@ class FocusedSpider(Spider):
         """
         attempt = self.session.attempt(lease)
         instead: Any = self._sitemaps.instead(attempt)
+        if instead is None and not attempt.link_state.revisit:
+            contexts = self.session.contexts
+            task = contexts.asking(attempt.url)
+            if task is not None or has_only_context(contexts.known(attempt.url)):
+                contexts.awaited.add(attempt.url)
+                instead = self._known_context(attempt, task)
         if instead is None and (target := self._redirects.foreseen(attempt)):
             instead = self._redirects.go_ahead(attempt, target)
         if instead is not None:
             self._tasks.start(self._without_request(attempt, instead))
             return None
-        label = attempt.link_state.label
-        wants_rdf = label is Label.R or self.queue == "rdf" or is_as_rdf(attempt.url)
-        headers, meta = attempt.request_parts(rdf_first=wants_rdf)
+        headers, meta = attempt.request_parts(self.queue)
         if attempt.link_state.query:
             self._endpoints.prepare(attempt, headers, meta)
         return Request(
@@ -239,6 +313,24 @@ class FocusedSpider(Spider):
             meta=meta,
         )
 
+    async def _known_context(
+        self, attempt: Attempt, task: asyncio.Task[bytes] | None
+    ) -> list[FetchRecord]:
+        """Pass over a link to a JSON-LD context that was fetched for a document.
+
+        If ``task`` fetches it now, wait; what turns out to be more, or to fail, is fetched.
+        """
+        try:
+            is_context = task is None or has_only_context(await asyncio.shield(task))
+        finally:
+            self.session.contexts.awaited.discard(attempt.url)
+        if not is_context:
+            await self.session.retry(attempt.lease, attempt.link_state, 0.0)
+            return []
+        await self.session.frontier.not_sent([attempt.lease])
+        self.session.learn(attempt.outcome(Kind.OTHER, duplicate=True), self.queue)
+        return []
+
     async def _without_request(self, attempt: Attempt, work: Any) -> None:
         """Finish a link that needs no request."""
         for record in await self._conclude(attempt, work):
@@ -246,6 +338,18 @@ class FocusedSpider(Spider):
         attempt.complete = True
         if attempt.read:
             self.session.acknowledge(attempt.lease, failed=attempt.failed)
+
+    def _take_patterns(self, patterns: UrlPatterns) -> None:
+        """Apply other patterns from now on, and remember what they leave out."""
+        if patterns is self._policy.patterns:
+            return
+        self._policy.take_patterns(patterns)
+        self._tasks.start(self._planter.note_reach(patterns))
+
+    def excludes(self, request: Request) -> bool:
+        """Whether the patterns that hold now exclude a link, which then waits for others."""
+        attempt = attempt_of(request)
+        return attempt is not None and self._policy.is_excluded(attempt)
 
     def why_refused(self, request: Request) -> str:
         """Say why this run does not fetch a link; empty if it does."""

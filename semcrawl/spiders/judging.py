@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Self
 
 from scrapy.http import Response
@@ -20,7 +19,7 @@ from semcrawl.items import FetchRecord
 from semcrawl.links import PageText
 from semcrawl.rdf import Reading
 from semcrawl.relevance import Outcome, Ranked
-from semcrawl.relevance.focus import Focus, grade, read_focus
+from semcrawl.relevance.focus import MAX_REASONS, Focus, grade, read_focus
 from semcrawl.topics import (
     TEXT,
     Closing,
@@ -29,15 +28,11 @@ from semcrawl.topics import (
     Remembering,
     parts_of,
 )
+from semcrawl.topics.pagejudge import PageJudge
 from semcrawl.web.vocabulary import Kind
 
 #: seconds between checks of a waiting thread whether the event loop still runs
 _LOOP_CHECK = 1.0
-
-#: bytes of statements read at a time
-_PIECE = 1 << 20
-#: rows of reasons that a record keeps
-_MAX_REASONS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +42,10 @@ class Verdict:
     target: bool
     #: how much of a target it is, 0 to 1; ``None`` without a topic
     gain: float | None = None
-    #: relevance to the topic, 0 to 1; ``None`` without a topic
+    #: relevance to the topic, which guides the crawl, 0 to 1; ``None`` without a topic
     relevance: float | None = None
+    #: what decided whether it is kept, 0 to 1; ``None``: the relevance
+    decided: float | None = None
     #: the topic's reasons
     reasons: tuple[str, ...] = ()
     #: whether it is written to the results
@@ -58,7 +55,8 @@ class Verdict:
 
     def note_in(self, record: FetchRecord) -> None:
         """Write relevance and reasons into the document's record."""
-        record.relevance, record.reasons = self.relevance, self.reasons
+        record.relevance = self.relevance if self.decided is None else self.decided
+        record.reasons = self.reasons
 
     def outcome(
         self,
@@ -71,7 +69,8 @@ class Verdict:
     ) -> Outcome:
         """Return the outcome of a fetch whose document was judged so."""
         return attempt.outcome(
-            *(kind, response),
+            kind,
+            response,
             target=self.target,
             duplicate=duplicate,
             new_links=new,
@@ -92,6 +91,7 @@ class TopicJudge:
         """
         self._remembered = remembered
         self._focus = focus
+        self._pages = None if focus.topic is None else PageJudge(focus.topic)
         self._thread_above = thread_above
         self._turn = asyncio.Lock()
 
@@ -122,7 +122,7 @@ class TopicJudge:
         relevance = near_text or 0.0
         target, gain = grade(True, relevance, self._focus.threshold)
         kept = target or self._focus.keep_all
-        return Verdict(target, gain, relevance, ("the texts near it",), kept=kept)
+        return Verdict(target, gain, relevance, reasons=("the texts near it",), kept=kept)
 
     @property
     def text_chars(self) -> int:
@@ -154,59 +154,56 @@ class TopicJudge:
 
         ``counts``: it is of a kind that the crawl looks for.
         """
-        document = Document(
-            url,
-            Kind.HTML,
-            title=text.title,
-            headings=text.headings,
-            text=text.text,
-            language=text.language,
-            statements=_statements_of(reading),
-            markup=markup,
-        )
-        return await self._verdict(document, _size(reading) + len(text.text), counts)
-
-    async def rdf(self, url: str, reading: Reading, *, counts: bool) -> Verdict:
-        """Judge an RDF document by its statements."""
-        document = Document(url, Kind.RDF, statements=_statements_of(reading))
-        return await self._verdict(document, _size(reading), counts)
-
-    async def _verdict(self, document: Document, size: int, counts: bool) -> Verdict:
-        focus = self._focus
-        if focus.topic is None:
+        if self._pages is None:
             return Verdict(counts)
-        judge: Callable[[], Judgement] = partial(focus.topic.judge, document)
-        if size <= self._thread_above and not focus.topic.takes_long:
+        judge = partial(self._pages.judge, url, text, reading, markup)
+        return await self._verdict(judge, _size(reading) + len(text.text), counts)
+
+    async def rdf(
+        self, url: str, reading: Reading, *, counts: bool, may_keep: bool = True
+    ) -> Verdict:
+        """Judge an RDF document by its statements.
+
+        ``may_keep``: it can be kept, whatever it is about.
+        """
+        topic = self._focus.topic
+        if topic is None:
+            return Verdict(counts)
+        judge = partial(topic.judge, Document.of_rdf(url, reading))
+        return await self._verdict(judge, _size(reading), counts, may_keep)
+
+    async def _verdict(
+        self,
+        judging: Callable[[], Judgement],
+        size: int,
+        counts: bool,
+        may_keep: bool = True,
+    ) -> Verdict:
+        focus, topic = self._focus, self._focus.topic
+
+        def judge() -> Judgement:
+            judgement = judging()
+            if may_keep and (focus.keep_all or judgement.deciding >= focus.threshold):
+                judgement.keep()
+            return judgement
+
+        if size <= self._thread_above and not (topic is not None and topic.takes_long):
             judgement = judge()
         else:
             async with self._turn:  # one thread at a time may call the topic
                 judgement = await asyncio.to_thread(judge)
-        reasons = tuple(f"{what}: {why}" for what, why in judgement.reasons[:_MAX_REASONS])
-        target, gain = grade(counts, judgement.relevance, focus.threshold, judgement.worth)
-        reached = judgement.relevance >= focus.threshold
+        reasons = tuple(f"{what}: {why}" for what, why in judgement.reasons[:MAX_REASONS])
+        target, gain = grade(counts, judgement.deciding, focus.threshold, judgement.worth)
+        reached = judgement.deciding >= focus.threshold
         return Verdict(
             target,
             gain,
             judgement.relevance,
+            judgement.deciding,
             reasons,
             kept=reached or focus.keep_all,
             leads_on=reached or not (focus.hard and counts),
         )
-
-
-def _statements_of(reading: Reading | None) -> Callable[[], Iterable[bytes]]:
-    """Return a function that yields the N-Quads of a reading, in pieces of whole lines."""
-    if reading is None:
-        return tuple
-    if reading.spool is None:
-        return partial(iter, (reading.nquads,))
-    return partial(_lines_in_file, reading.spool)
-
-
-def _lines_in_file(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while lines := file.readlines(_PIECE):
-            yield b"".join(lines)
 
 
 def _size(reading: Reading | None) -> int:
@@ -230,12 +227,12 @@ class SharedStatements:
         self._limit = limit
         self._loop = asyncio.get_running_loop()
 
-    def add(self, document: int, statements: Sequence[int]) -> list[bool]:
-        """Add a document's statements; return for each whether no other document has it.
+    def add(self, document: int, statements: Sequence[int], *, remember: bool = True) -> list[bool]:
+        """Add or look up a document's statements; return for each whether no other has it.
 
         Raises ``FrontierError`` if the frontier cannot be used.
         """
-        adding = self._statements.add(document, statements, self._limit)
+        adding = self._statements.add(document, statements, self._limit, remember=remember)
         future = asyncio.run_coroutine_threadsafe(adding, self._loop)
         while True:
             try:

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from scrapy import Spider
 from scrapy.http import Response
 
+from semcrawl.config.readoptions import robots_tags
 from semcrawl.config.scope import Scope
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.attempt import Attempt, header_values
 from semcrawl.crawl.session import CrawlSession
-from semcrawl.frontier.contract import Reason
-from semcrawl.links import Link, Page, header_text
+from semcrawl.links import Link, Page, Reason, header_text
 from semcrawl.relevance import Label, Ranked
-from semcrawl.relevance.rules import is_non_semantic
 from semcrawl.sources import SITEMAP_ELEMENT
 from semcrawl.spiders.seeds import hand_over
 from semcrawl.web.hosts import host_of
@@ -47,7 +46,7 @@ class LinkPolicy:
         return cls(
             scope,
             UrlPatterns.from_settings(settings),
-            RobotsTags.from_settings(settings),
+            robots_tags(settings),
             settings.getint("DEPTH_LIMIT"),
             getattr(spider, "allowed_domains", None) or (),
         )
@@ -56,26 +55,32 @@ class LinkPolicy:
         self, page: Page, links: Sequence[Link]
     ) -> tuple[list[Link], dict[Reason, list[Link]]]:
         """Return the links that may be followed, if their label allows; the others by reason."""
-        if 0 < self._depth_limit <= page.depth:
-            return [], {Reason.TOO_DEEP: list(links)}
         inside = self.scope.inside(page.url)
         possible: list[Link] = []
         outside: list[Link] = []
         excluded: list[Link] = []
+        nofollow: list[Link] = []
         for link in links:
             if not (
                 self.scope.may_lead(link.url, page_inside=inside) and self.is_allowed(link.url)
             ):
                 outside.append(link)
             elif self.robots_tags.passes_over(link.rel):
-                continue
+                nofollow.append(link)
             elif self.patterns.allow(link.url) or (
                 link.is_sitemap and not self.patterns.exclude_it(link.url)
             ):
                 possible.append(link)
             else:
                 excluded.append(link)
-        return possible, {Reason.EXCLUDED: excluded, Reason.OUT_OF_SCOPE: outside}
+        others = {
+            Reason.EXCLUDED: excluded,
+            Reason.OUT_OF_SCOPE: outside,
+            Reason.NOFOLLOW: nofollow,
+        }
+        if 0 < self._depth_limit <= page.depth:
+            return [], {**others, Reason.TOO_DEEP: possible}
+        return possible, others
 
     def is_allowed(self, url: str) -> bool:
         """Whether a URL is on the spider's ``allowed_domains``, if it has any.
@@ -142,12 +147,15 @@ class LinkFeed:
         links: Sequence[Link],
         barren: int = 0,
         more: Mapping[str, str] | None = None,
+        *,
+        votes: bool = True,
     ) -> tuple[Ranked, ...]:
         """Rank the links of a page and add those that are new and in scope; return these.
 
-        ``more``: places in a long list, by URL.
+        ``more``: places in a long list, by URL. ``votes``: whether the strategy may count the
+        links, including those to known pages, as votes of the page.
         """
-        links = self._possible(page, links)
+        links = self._possible(page, links, votes=votes)
         if not links:
             return ()
         scope = self.policy.scope
@@ -177,15 +185,24 @@ class LinkFeed:
         await self.session.frontier.seeds.push(self.other_list, entries)
         return ()
 
-    def _possible(self, page: Page, links: Sequence[Link]) -> list[Link]:
+    def leave_out(self, page: Page, links: Sequence[Link], reason: Reason) -> None:
+        """Count the links of a page that are not followed, for this reason or an earlier one."""
+        if links:
+            self.session.intake.leave_out(self._possible(page, links), reason)
+
+    def _possible(self, page: Page, links: Sequence[Link], *, votes: bool = False) -> list[Link]:
         """Return the links that may be followed; count the others for the summary."""
-        if self.only_sitemaps:
-            links = [link for link in links if link.element == SITEMAP_ELEMENT]
+        intake = self.session.intake
         possible, others = self.policy.sort(page, links)
+        if votes and intake.counts_votes:
+            intake.cite(page, [*possible, *others.get(Reason.TOO_DEEP, ())])
+        if self.only_sitemaps:
+            others[Reason.SITEMAPS_ONLY] = [
+                link for link in possible if link.element != SITEMAP_ELEMENT
+            ]
+            possible = [link for link in possible if link.element == SITEMAP_ELEMENT]
         for reason, left_out in others.items():
-            for link in left_out:
-                if not is_non_semantic(link):
-                    self.session.intake.left_out.add(link.url, reason)
+            intake.leave_out(left_out, reason)
         return possible
 
 

@@ -24,15 +24,16 @@ from semcrawl.images.imageplaces import PageImages, ShownImage, image_places
 from semcrawl.images.outcomes import MAY_PASS, ImageOutcome
 from semcrawl.images.rdfplaces import rdf_places
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.links import Page
+from semcrawl.links import Page, Reason
 from semcrawl.rdf import Reading
+from semcrawl.reading.answer import Answer
 from semcrawl.reading.pool import ReadingLost
+from semcrawl.reading.reader import Reader
 from semcrawl.relevance import Ranked
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed, LinkPolicy
-from semcrawl.spiders.reading import Reader
-from semcrawl.spiders.results import NOT_KEPT, file_of, saved_name_of
+from semcrawl.spiders.results import NOT_KEPT, file_of, note_unread, saved_name_of
 from semcrawl.web.bodies import body_file
 from semcrawl.web.vocabulary import Kind
 
@@ -60,11 +61,15 @@ class OtherBodies:
     #: reads images; ``None`` if these are no targets
     images: ImageReading | None = None
 
-    async def take(self, attempt: Attempt, response: Response) -> list[Any]:
-        """Return the items of a body: its record, and its content if it is a target."""
+    async def take(self, attempt: Attempt, response: Response, answer: Answer) -> list[Any]:
+        """Return the items of a body: its record, and its content if it is a target.
+
+        The record says so if it is RDF in a format that is not read.
+        """
         record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
         record.real_type = str(Kind.OTHER)
-        new = await self.follow_metadata(attempt, response)
+        note_unread(record, answer.detection.unread if answer.detection is not None else None)
+        new = await self.follow_headers(attempt, answer)
         image = await self.images.decoded(attempt, response) if self.images else None
         is_kept = image is not None and image.decoded.outcome is ImageOutcome.KEPT
         is_file = self.targets.include(
@@ -87,7 +92,7 @@ class OtherBodies:
         duplicate = verdict.target and self.is_duplicate(attempt)
         outcome = verdict.outcome(attempt, Kind.OTHER, response, new, duplicate=duplicate)
         self.session.learn(outcome, self.queue)
-        kept = self.policy.robots_tags.keeps(self.policy.robots_rules(response))
+        kept = self.policy.robots_tags.keeps(answer.rules)
         if (is_kept or is_file) and not kept:
             record.outcome, record.errors = FetchOutcome.NOT_KEPT, NOT_KEPT
             return [record]
@@ -102,10 +107,13 @@ class OtherBodies:
             return []
         return [self.images.redirected(attempt, record.final_url)]
 
-    async def follow_metadata(self, attempt: Attempt, response: Response) -> tuple[Ranked, ...]:
-        """Follow the RDF that the headers of a file name as its metadata; return the new links."""
-        links = await self.leads.of_headers(response, attempt.url)
+    async def follow_headers(self, attempt: Attempt, answer: Answer) -> tuple[Ranked, ...]:
+        """Follow the links in the headers of a file; return the new ones."""
         page = Page(attempt.url, attempt.link_state.depth)
+        if not answer.is_followed:
+            self.feed.leave_out(page, answer.links, Reason.NOFOLLOW)
+            return ()
+        links = await self.leads.bounded(attempt.url, answer.links)
         return await self.feed.discover(page, links) if links else ()
 
     def is_duplicate(self, attempt: Attempt) -> bool:
@@ -116,7 +124,7 @@ class OtherBodies:
         short = bytes.fromhex(attempt.digest[:24])
         if short in self.session.digests:
             return True
-        self.session.digests.add(short)
+        self.session.digests[short] = True
         return False
 
 
@@ -143,7 +151,12 @@ class ImageReading:
         places = self.options.places
         try:
             page = await self.reader.run(
-                image_places, response.body, attempt.url, content_type(response) or None, places
+                image_places,
+                response.body,
+                attempt.url,
+                content_type(response) or None,
+                places,
+                url=attempt.url,
             )
         except ReadingLost:
             page = PageImages()
@@ -183,8 +196,12 @@ class ImageReading:
         from semcrawl.images.decoding import decode
 
         try:
-            decoded = await self.reader.run(decode, body[:most], self.options, always=True)
+            decoded = await self.reader.run(
+                decode, body[:most], self.options, url=attempt.url, always=True
+            )
         except ReadingLost as loss:
+            if loss.ours:
+                raise
             decoded = Decoded(ImageOutcome.BROKEN, str(loss))
         return FetchedImage(
             attempt.link_url,
@@ -203,12 +220,7 @@ class ImageReading:
         return RedirectedImage(attempt.link_url, target, via, ended)
 
     def _named(self, reading: Reading, url: str) -> list[ShownImage]:
-        if reading.spool is not None:
-            with reading.spool.open("rb") as file:
-                lines = file.read(_SEARCHED)
-        else:
-            lines = reading.nquads
-        return rdf_places(lines, url, self.options.places)
+        return rdf_places(reading.beginning(_SEARCHED), url, self.options.places)
 
     def _count(self, name: str, number: int) -> None:
         if number and self.stats is not None:

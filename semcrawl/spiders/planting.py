@@ -13,15 +13,24 @@ from scrapy.http import Request
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.crawl.crawllimits import limits_now, take_back
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.crawl.shareddates import SharedDates
 from semcrawl.errors import FrontierError, SemcrawlError, UsageError
 from semcrawl.frontier.backends import frontier_file
 from semcrawl.frontier.linkstate import LinkState
+from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
+from semcrawl.metadata.seedfates import seeds_to_repeat
 from semcrawl.sources.endpointsteps import endpoint_of_seed
 from semcrawl.spiders.endpoints import first_links
 from semcrawl.spiders.linking import LinkFeed
-from semcrawl.spiders.revisits import Reach, due_links, fetched_pages, known_sitemaps
+from semcrawl.spiders.revisits import (
+    Reach,
+    due_links,
+    fetched_pages,
+    known_sitemaps,
+    lost_documents,
+)
 from semcrawl.spiders.seeds import (
     Planted,
     by_page,
@@ -92,6 +101,9 @@ class SeedPlanter:
 
     async def _plant_own(self) -> None:
         if self._queue == "html":
+            lost = await asyncio.to_thread(lost_documents, self._settings)
+            if planted := await self._session.intake.revisit(lost, self._queue):
+                self._logger.info("%d documents whose lines were lost are read again", planted)
             if self._settings.getbool("SEMCRAWL_REVISIT"):
                 await self._plant_revisits()
             await self._read_pages_again()
@@ -112,7 +124,22 @@ class SeedPlanter:
         await self._session.intake.add_roots(roots, named=True)
         priorities = {seed_url(url, self._normalisation): p for url, p in written.items() if p}
         await self._plant(seeds, priorities)
+        await self._repeat(seeds)
         await self._plant_endpoints(endpoints)
+
+    async def _repeat(self, seeds: Sequence[tuple[str, LinkState]]) -> None:
+        """Ask again for seeds that failed in an earlier run for a reason that may have passed."""
+        if self._new_seeds == len(seeds):
+            return
+        database = self._settings.get("SEMCRAWL_METADATA_URL") or ""
+        folder = job_path(self._settings)
+        if not database and not (folder / CRAWL_DB).is_file():
+            return
+        failed = await asyncio.to_thread(seeds_to_repeat, database or crawl_db_url(folder))
+        for url, state in seeds:
+            if url in failed:
+                await self._session.intake.put_first(url, state, self._queue)
+                self._logger.info("%s failed in an earlier run, and is asked again", url)
 
     async def _plant(
         self, seeds: Sequence[tuple[str, LinkState]], priorities: Mapping[str, float] | None = None
@@ -141,8 +168,10 @@ class SeedPlanter:
     async def _read_pages_again(self) -> None:
         """Plant the pages of earlier runs if this run may follow more of their links."""
         frontier = self._session.frontier
-        patterns = UrlPatterns.from_settings(self._settings)
-        reach = Reach.of(self._scope_text, patterns)
+        limits = await limits_now(frontier, self._settings)
+        if back := await take_back(frontier, limits):
+            self._logger.info("%d links that other limits had set aside wait again", back)
+        reach = Reach.of(self._scope_text, limits.patterns)
         saved = await frontier.blobs.get(_REACH)
         if reach.exceeds(Reach.load(saved)):
             pages = await asyncio.to_thread(fetched_pages, self._settings)
@@ -150,6 +179,14 @@ class SeedPlanter:
                 self._logger.info("%d pages are read again for links that were left out", planted)
         if reach.dump() != saved:
             await frontier.blobs.put(_REACH, reach.dump())
+
+    async def note_reach(self, patterns: UrlPatterns) -> None:
+        """Note that new links are left out from now on, so that a later run finds them."""
+        blobs = self._session.frontier.blobs
+        reach = Reach.of(self._scope_text, patterns)
+        saved = await blobs.get(_REACH)
+        if saved and Reach.load(saved).exceeds(reach):
+            await blobs.put(_REACH, reach.dump())
 
     async def _plant_revisits(self) -> None:
         """Plant the documents and pages that are due for a re-visit."""
@@ -184,9 +221,10 @@ class SeedPlanter:
         """Plant entries of the seed list: seeds, and links that the other spider handed over."""
         planted: list[Planted] = []
         endpoints: list[str] = []
+        encoding = self._settings.get("REDIS_ENCODING") or "utf-8"
         for text in raw:
             try:
-                one = read_planted(text, self._normalisation)
+                one = read_planted(_decoded(text, encoding), self._normalisation)
                 if endpoint := endpoint_of_seed(one.link.url):
                     self._endpoints.check([one.link.url])
                     endpoints.append(endpoint)
@@ -247,6 +285,14 @@ class SeedPlanter:
                 "-s SEMCRAWL_REVISIT=1",
                 place,
             )
+
+
+def _decoded(text: str, encoding: str) -> str:
+    """Return an entry of a seed list in ``REDIS_ENCODING``, which was read as UTF-8."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode(encoding)
+    except (LookupError, UnicodeDecodeError) as error:
+        raise UsageError(f"not a seed: {text[:200]!r} (REDIS_ENCODING: {error})") from None
 
 
 class BackgroundTasks:

@@ -9,14 +9,14 @@ from functools import lru_cache
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from semcrawl.crawl.attempt import Attempt, header
+from semcrawl.crawl.attempt import Attempt, location_of
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.relevance import Label
 from semcrawl.spiders.linking import LinkPolicy, is_seed
 from semcrawl.web.urls import Normalisation, dropped_index, extension_of, resolve
 
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
 #: statuses that servers give for a folder without an index
 _NO_FOLDER = frozenset({403, 404})
 #: statuses of addresses that do not exist
@@ -38,7 +38,7 @@ _MOST_PLACES = 10_000
 
 def is_redirect(response: Response) -> bool:
     """Whether a response is a redirect with a ``Location``."""
-    return response.status in _REDIRECTS and bool(header(response, b"Location"))
+    return response.status in _REDIRECTS and bool(location_of(response))
 
 
 class Redirects:
@@ -134,20 +134,23 @@ class Redirects:
         target = attempt.url + attempt.link_state.index
         return await self._session.intake.follow_redirect(attempt.lease, target, state)
 
-    async def follow(self, attempt: Attempt, response: Response) -> FetchRecord:
-        """Put a redirect's target into the frontier, in the place of the link."""
+    async def follow(self, attempt: Attempt, response: Response) -> tuple[FetchRecord, bool]:
+        """Put a redirect's target into the frontier, in the place of the link.
+
+        Return the record, and whether the target was known before.
+        """
         record = attempt.record(FetchOutcome.REDIRECTED, response)
-        location = header(response, b"Location")
+        location = location_of(response)
         target = resolve(attempt.url, location, self._normalisation)
         if target == attempt.url + "/":
             self.note_folder(attempt, added=True)
         elif attempt.link_state.foreseen and target == attempt.link_state.redirects[-1]:
             record.final_url = target
             await self.ask_as_linked(attempt)
-            return record
+            return record, False
         if target == attempt.url:
             # normalisation makes them equal, but the server does not: the target names an index
-            # file, or has a query with empty variables
+            # file, or has a query with presentational variables
             target = resolve(attempt.url, location, Normalisation(exact=True))
         problem = ""
         if target is None:
@@ -171,13 +174,13 @@ class Redirects:
                 foreseen=False,
             )
             if await self._session.intake.follow_redirect(attempt.lease, target, state):
-                return record
+                return record, False
             await self.arrived(attempt, target)
         outcome = attempt.outcome(
             None, response, duplicate=not problem, led_to="" if problem else record.final_url
         )
         self._session.learn(outcome, self._queue)
-        return record
+        return record, not problem
 
     async def arrived(self, attempt: Attempt, url: str) -> None:
         """Take the site that a seed's redirects lead to into the scope."""

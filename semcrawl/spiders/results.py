@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from http import HTTPStatus
 
 from scrapy.http import Response
 
@@ -19,14 +21,15 @@ from semcrawl.items import (
     TopicPage,
 )
 from semcrawl.links.pagecontent import PageContent
+from semcrawl.metadata.errortexts import errors_text
 from semcrawl.rdf import Reading
 from semcrawl.web.bodies import body_file
-from semcrawl.web.vocabulary import Kind
+from semcrawl.web.vocabulary import Kind, UnreadFormat
 
 #: error text of a record whose data may not be kept
 NOT_KEPT = "it asks robots to keep no copy"
-#: most characters of a record's text about errors
-MAX_TEXT = 300
+#: a range of bytes: first, last, and the size of the document (RFC 9110, section 14.4)
+_RANGE = re.compile(r"\s*bytes\s+(\d{1,18})-(\d{1,18})/(\d{1,18}|\*)\s*\Z", re.I)
 
 
 def document_of(attempt: Attempt, response: Response, reading: Reading) -> RdfDocument:
@@ -132,16 +135,40 @@ def topic_page_of(
     )
 
 
+def note_unread(record: FetchRecord, unread: UnreadFormat | None) -> None:
+    """Note in the record of a body that it is RDF in a format that is not read."""
+    if unread is not None:
+        record.real_type = f"{Kind.OTHER}:{unread.value}"
+        record.errors = f"{unread.value} is not read"
+
+
 def errors_of(reading: Reading) -> str:
     """Return one line with the number of errors and the first of them."""
-    if not reading.error_count:
+    return errors_text(reading.error_count, reading.errors)
+
+
+def missing_part(response: Response) -> str:
+    """Return what a response of status 206 lacks; empty if the document is all there.
+
+    No range was asked for. What comes without a ``Content-Range`` may lack anything.
+    """
+    if response.status != HTTPStatus.PARTIAL_CONTENT:
         return ""
-    text = f"{reading.error_count} error(s)"
-    if reading.errors:
-        first = reading.errors[0]
-        message = " ".join(first.message.split())[:MAX_TEXT]
-        text += f"; line {first.line}, column {first.column}: {message}"
-    return text
+    found = _RANGE.match(header(response, b"Content-Range"))
+    if found is None:
+        return "status 206 without a range: perhaps not the whole document"
+    first, last, size = int(found[1]), int(found[2]), found[3]
+    if not first and size.isdigit() and last + 1 >= int(size):
+        return ""
+    whole = f"{int(size):,}" if size.isdigit() else "an unknown number"
+    return f"status 206: bytes {first:,} to {last:,} of {whole} only"
+
+
+def begins_later(response: Response) -> bool:
+    """Whether the beginning of the document is missing, without which nothing of it is certain."""
+    partial = response.status == HTTPStatus.PARTIAL_CONTENT
+    found = _RANGE.match(header(response, b"Content-Range")) if partial else None
+    return found is not None and int(found[1]) > 0
 
 
 def saved_name_of(response: Response) -> str:

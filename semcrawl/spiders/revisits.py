@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
@@ -18,9 +19,13 @@ from semcrawl.frontier.linkstate import GUESS, SITEMAP, LinkState
 from semcrawl.images.imagerows import broken_images
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.database import CRAWL_DB, crawl_db_url, opened
-from semcrawl.metadata.models import Fetch
+from semcrawl.metadata.models import Document, Fetch
+from semcrawl.metadata.rows import in_parts
 from semcrawl.metadata.visited import due_revisits, read_sitemaps
-from semcrawl.pipelines.files import kept_files
+from semcrawl.pipelines.files import kept_files, lost_files
+from semcrawl.pipelines.pagestore import SPOOLS
+from semcrawl.pipelines.quadsfile import set_damaged_aside
+from semcrawl.pipelines.soundness import IS_LOST
 from semcrawl.relevance import Label
 from semcrawl.web.vocabulary import FoundBy
 
@@ -111,6 +116,49 @@ def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
     broken = broken_images(job_folder(settings)) if images else ()
     due = due_revisits(url, options, time.time(), files, images=images, broken=broken)
     return [(one.url, one.priority, _state_of_visit(one)) for one in due]
+
+
+def lost_documents(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
+    """Return the documents, pages with data and kept pages whose lines the job folder has lost.
+
+    With re-visits, all lines are compared with their checksums first. Raises ``StoreError``.
+    """
+    folder = job_path(settings)
+    found: dict[str, LinkState] = {}
+    for name, ledger in SPOOLS:
+        if (folder / ledger).is_file():
+            if settings.getbool("SEMCRAWL_REVISIT"):
+                set_damaged_aside(folder, name, ledger)
+            with opened(crawl_db_url(folder, ledger)) as engine, engine.connect() as connection:
+                for row in connection.execute(select(Document).where(IS_LOST)):
+                    found.setdefault(row.url, _state_of_lost(row))
+    if files := lost_files(folder):
+
+        def query_of(urls: Sequence[str]) -> Any:
+            return select(Fetch.url, Fetch.label, Fetch.outcome).where(Fetch.url.in_(urls))
+
+        rows = {url: LinkState(revisit=True) for url in files}
+        with opened(crawl_db_url(folder)) as engine, engine.connect() as connection:
+            for part in in_parts(files):
+                for row in connection.execute(query_of(part)):
+                    rows[row.url] = LinkState(
+                        label=Label.read(row.label),
+                        revisit=True,
+                        image=row.outcome == FetchOutcome.FETCHED_IMAGE,
+                    )
+        found = {**rows, **found}
+    return [(url, _FIRST, state) for url, state in found.items()]
+
+
+def _state_of_lost(row: Any) -> LinkState:
+    return LinkState(
+        parent=row.parent_url,
+        depth=row.depth,
+        label=Label.read(row.label),
+        rules=tuple(row.rules.split()),
+        revisit=True,
+        found_by=FoundBy.read(row.found_by),
+    )
 
 
 def known_sitemaps(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:

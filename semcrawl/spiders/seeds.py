@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from scrapy_redis.spiders import RedisMixin
 
 from semcrawl.errors import UsageError, os_errors_as
 from semcrawl.links import FoundBy, Link, Page
@@ -161,10 +164,18 @@ def hand_over(
     return entries
 
 
+class _Entries(RedisMixin):  # type: ignore[misc]
+    """Makes requests of the entries of seed lists as scrapy-redis does."""
+
+    redis_encoding = "utf-8"
+    logger = logging.getLogger(__name__)
+
+
 def read_planted(raw: str, options: Normalisation = DEFAULT_NORMALISATION) -> Planted:
     """Read an entry of a seed list: a bare URL, or JSON ``{"url": …, "meta": {…}}``.
 
-    Raises ``UsageError`` for anything else.
+    Other texts of the JSON object go into the URL's query, as in scrapy-redis. Raises
+    ``UsageError`` for anything else, for entries with another method than GET too.
     """
     text = raw.strip()
     if not text.startswith("{"):
@@ -172,7 +183,14 @@ def read_planted(raw: str, options: Normalisation = DEFAULT_NORMALISATION) -> Pl
     try:
         data = json.loads(text)
         meta = data.get("meta") or {}
-        url, index = seed_url(str(data["url"]), options), dropped_index(str(data["url"]))
+        written = str(data["url"])
+        seed_url(written, options)  # its errors say what was meant
+        if data.keys() - {"url", "meta"}:
+            request = _Entries().make_request_from_data(json.dumps({**data, "meta": meta}))
+            if request.method != "GET":
+                raise UsageError(f"a seed is fetched by GET, not {request.method}: {text[:200]!r}")
+            written = request.url
+        url, index = seed_url(written, options), dropped_index(written)
         parent = meta.get("parent")
         _ = urlsplit(str(parent or "")).port  # strategies split it: an error must show here
         texts = meta.get("link") or {}

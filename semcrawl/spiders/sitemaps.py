@@ -2,68 +2,44 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
 from collections import Counter
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 from scrapy.http import Response
 
 from semcrawl.config.leadoptions import SitemapRules, SitemapUse
-from semcrawl.crawl.attempt import Attempt, header
+from semcrawl.crawl.attempt import Attempt, location_of
 from semcrawl.crawl.keptlists import KeptLists, Place
-from semcrawl.crawl.listgroups import SOON, put_last, waiting_last
+from semcrawl.crawl.listgroups import put_last, waiting_last
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier.linkstate import GUESS, SITEMAP, LinkState
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import FoundBy, Page
+from semcrawl.machine.recent import Recent
+from semcrawl.reading.answer import ListedSitemap
 from semcrawl.relevance import Outcome
 from semcrawl.sources import (
     GUESSED_AFTER,
     NAMED_AFTER,
     NEXT,
-    Shelf,
-    SitemapFile,
-    SitemapLimits,
     UntriedShapes,
-    arrange,
-    is_sitemap_name,
-    links_of,
-    read_sitemap,
     turn,
 )
+from semcrawl.sources.listing import SOON
 from semcrawl.spiders._sitemapdates import SitemapDates
 from semcrawl.spiders.endpoints import EndpointReader
-from semcrawl.spiders.linking import LinkFeed, is_seed
-from semcrawl.spiders.reading import Reader
-from semcrawl.web.bodies import BodyFile, body_file
+from semcrawl.spiders.linking import LinkFeed
 from semcrawl.web.hosts import host_of, netloc_of, origin_of
 from semcrawl.web.urls import Normalisation, resolve
 
-#: root element of a sitemap
-_ROOT = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>/]")
-#: bytes of a body in which the root element is looked for
-_HEAD = 2048
-#: bytes above which a body is read in a thread
-_LARGE = 1 << 16
+#: hosts whose search for sitemaps is remembered, those that answered last
+_MOST_HOSTS = 10_000
 #: new links after which a turn ends, even if it has not reached all shapes
 _ENOUGH = 400
 #: prefix, in a link's rules, of another host whose robots.txt names the sitemap
 _OF = "of:"
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """The content of a sitemap, with its links in order."""
-
-    file: SitemapFile
-    shelves: Sequence[Shelf]
-    faults: Sequence[str]
-    entries: int
-    #: the latest times at which addresses may have changed
-    latest: dict[str, int]
 
 
 class Sitemaps:
@@ -80,7 +56,6 @@ class Sitemaps:
         self,
         session: CrawlSession,
         feed: LinkFeed,
-        reader: Reader,
         endpoints: EndpointReader,
         rules: SitemapRules,
         queue: str,
@@ -91,14 +66,13 @@ class Sitemaps:
         self._session = session
         self._feed = feed
         self._endpoints = endpoints
-        self._reader = reader
         self._rules = rules
         self._queue = queue
         self._normalisation = normalisation
         self.dates = dates
         #: by origin, the number of answers that its sitemaps wait for, and their group, which is
         #: empty if there are none
-        self._sought: dict[str, tuple[int, str]] = {}
+        self._sought: Recent[str, tuple[int, str]] = Recent(_MOST_HOSTS)
         #: number of sitemaps read, by host
         self._of_host: Counter[str] = Counter()
         self._untried = UntriedShapes()
@@ -115,9 +89,8 @@ class Sitemaps:
         if not spider.follows(Page("")):
             rules = replace(rules, use=SitemapUse.NEVER)
         feed.only_sitemaps = rules.use is SitemapUse.ONLY
-        parts = (session, feed, spider.reader, endpoints)
         dates = SitemapDates(spider.settings, session, spider.crawler.stats)
-        return cls(*parts, rules, spider.queue, spider.normalisation, dates)
+        return cls(session, feed, endpoints, rules, spider.queue, spider.normalisation, dates)
 
     @property
     def on(self) -> bool:
@@ -168,13 +141,6 @@ class Sitemaps:
             self._sought[origin] = after, group
 
     # -- reading
-    def expects(self, attempt: Attempt, head: bytes) -> bool:
-        """Whether to read a link's body, which begins with ``head``, as a sitemap."""
-        if not self.on:
-            return False
-        by_name = is_seed(attempt) and is_sitemap_name(attempt.link_url)
-        return attempt.link_state.is_sitemap or by_name or bool(_ROOT.search(head[:_HEAD]))
-
     def refusal(self, attempt: Attempt) -> str:
         """Say why a sitemap is not fetched; empty if it is."""
         return self._why_enough(netloc_of(attempt.url)) if attempt.link_state.is_sitemap else ""
@@ -185,50 +151,31 @@ class Sitemaps:
             return ""
         return f"{self._rules.most} sitemaps of its host were read already"
 
-    async def read(self, attempt: Attempt, response: Response) -> list[FetchRecord] | None:
-        """Read a sitemap and keep its links; ``None`` if it turns out to be none."""
-        state, host = attempt.link_state, netloc_of(attempt.url)
-        if reason := self._why_enough(host):
-            record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
-            record.errors = reason
-            return [record]
-        body = body_file(attempt.meta)
-        if body is not None:
-            body = await self._reader.decoded(body)
-        by_name = state.is_sitemap or is_sitemap_name(attempt.link_url)
-        arguments = (attempt.url, by_name, self._hosts(attempt), self._rules.limits)
-        size = len(response.body) if body is None else body.size
-        if size > _LARGE:
-            read = await asyncio.to_thread(
-                _read, body or response.body, *arguments, self._normalisation
-            )
-        else:
-            read = _read(body or response.body, *arguments, self._normalisation)
-        if not read.file.form and not read.file.faults:
-            if not state.is_guess:
-                return None
-            read.file.faults.append("it is no sitemap")
-        if not read.file.form:
-            record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
-            record.errors = "; ".join(read.file.faults)
+    async def take(
+        self, attempt: Attempt, response: Response, sitemap: ListedSitemap
+    ) -> list[FetchRecord]:
+        """Keep the links of a sitemap, unless enough sitemaps of its host were read."""
+        host = netloc_of(attempt.url)
+        record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
+        record.errors = self._why_enough(host) or "; ".join(sitemap.faults)
+        if self._why_enough(host) or not sitemap.file.form:
             return [record]
         self._of_host[host] += 1
-        await self.dates.note(attempt, read.latest)
-        record = attempt.record(FetchOutcome.FETCHED_SITEMAP, response)
-        record.real_type = f"sitemap:{read.file.form}"
-        record.errors = "; ".join(read.faults)
-        if read.shelves:
-            name = await self._lists.keep(attempt.url, state.depth, attempt.digest, read.shelves)
-            self._untried.add(name, attempt.url, read.shelves)
+        await self.dates.note(attempt, sitemap.latest)
+        record.outcome = FetchOutcome.FETCHED_SITEMAP
+        record.real_type = f"sitemap:{sitemap.file.form}"
+        if shelves := sitemap.shelves:
+            depth = attempt.link_state.depth
+            name = await self._lists.keep(attempt.url, depth, attempt.digest, shelves)
+            self._untried.add(name, attempt.url, shelves)
+            self._session.outlook.listed[name] = sum(len(shelf.links) for shelf in shelves)
             await self._wait_again(attempt, f"{name}.0.0")
         return [record]
 
-    def _hosts(self, attempt: Attempt) -> frozenset[str]:
-        """Return the hosts whose addresses a sitemap may list: its own, and hosts that name it."""
+    def hosts_of(self, attempt: Attempt) -> frozenset[str]:
+        """Return the other hosts whose addresses a sitemap may list: those that name it."""
         rules = attempt.link_state.rules
-        others = [word.removeprefix(_OF) for word in rules if word.startswith(_OF)]
-        own = [netloc_of(url) for url in (attempt.url, attempt.link_url)]
-        return frozenset(_bare(host) for host in (*own, *others))
+        return frozenset(word.removeprefix(_OF) for word in rules if word.startswith(_OF))
 
     async def _wait_again(self, attempt: Attempt, turn: str) -> None:
         """Put a sitemap back into the frontier, where it stands for its links."""
@@ -262,6 +209,7 @@ class Sitemaps:
                 index = None
             elif new:
                 break
+        self._session.outlook.listed[name] = 0 if index is None else _left(index.lengths, number)
         if index is not None:
             await self._wait_again(attempt, f"{name}.{number}.{shelf}")
         return []
@@ -288,11 +236,16 @@ class Sitemaps:
         rest = str(place._replace(number=end))
         more = {link.url: rest for link in listing.links}
         links = await self._endpoints.take_found(page, listing.links)
-        new = await self._feed.discover(page, links, more=more)
+        new = await self._feed.discover(page, links, more=more, votes=False)
         if new:
             # report them as links of a duplicate page: no outcome of their own brings them
             outcome = Outcome(
-                *(page.url, None, False, page.url, page.url, page.depth),
+                url=page.url,
+                kind=None,
+                target=False,
+                final_url=page.url,
+                parent=page.url,
+                depth=page.depth,
                 duplicate=True,
                 new_links=new,
             )
@@ -302,35 +255,16 @@ class Sitemaps:
 
 def leads_to_sitemap(response: Response) -> bool:
     """Whether a redirect's target has a name like that of a sitemap."""
-    return "sitemap" in header(response, b"Location").lower()
+    return "sitemap" in location_of(response).lower()
+
+
+def _left(lengths: Sequence[int], number: int) -> int:
+    """Return how many links of a list wait for its turn of a number and later ones."""
+    start = turn(number)[0]
+    return sum(max(0, length - start) for length in lengths)
 
 
 def _numbers(turn: str) -> tuple[str, int, int]:
     """Parse the state of a list: its name, the number of the turn, and the next shelf."""
     name, number, shelf = turn.split(".")
     return name, int(number), int(shelf)
-
-
-def _bare(host: str) -> str:
-    return host.removeprefix("www.")
-
-
-def _read(
-    body: bytes | BodyFile,
-    url: str,
-    expected: bool,
-    hosts: frozenset[str],
-    limits: SitemapLimits,
-    normalisation: Normalisation,
-) -> _Read:
-    """Read a sitemap and sort its links; a pure function, for a thread."""
-    file = read_sitemap(
-        [body] if isinstance(body, bytes) else body.stream(), limits, expected=expected
-    )
-    latest: dict[str, int] = {}
-    links, odd = links_of(
-        *(file.entries, url, lambda each: _bare(netloc_of(each)) in hosts, normalisation),
-        latest=latest,
-    )
-    faults = [*file.faults, *(f"{number:,} entries {what}" for what, number in odd.items())]
-    return _Read(file, arrange(links), faults, len(links), latest)

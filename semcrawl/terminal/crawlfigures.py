@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 #: figures that are summed over processes
-_ADDED = ("requests", "errors", "rdf_documents", "quads", "embedded_quads", "images")
+_ADDED = ("requests", "errors", "rdf_documents", "quads", "embedded_quads", "images", "targets")
 _LABELS = ("R", "HR", "H", "N")
 #: number of hosts shown
 _HOSTS = 3
@@ -42,6 +42,8 @@ class Figures:
     workers: int = 0
     #: images kept, if they are targets
     images: int = 0
+    #: documents that are what the crawl looks for
+    targets: int = 0
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:
@@ -74,7 +76,8 @@ class Figures:
         queue = " ".join(
             f"{name} {self.waiting[name]:,}" for name in _LABELS if self.waiting.get(name)
         )
-        rate = self.rdf_documents / self.requests if self.requests else 0.0
+        rate = self.targets / self.requests if self.requests else 0.0
+        others = self.targets != self.rdf_documents
         of_all = f" of {self.budget:,}" if self.budget else ""
         workers = {"workers": str(self.workers)} if self.workers else {}
         return {
@@ -84,6 +87,7 @@ class Figures:
             "RDF found": f"{amount(self.rdf_documents, 'document')}, {amount(self.quads, 'quad')}",
             "embedded": amount(self.embedded_quads, "quad"),
             **({"images": f"{self.images:,}"} if self.images else {}),
+            **({"targets": f"{self.targets:,}"} if others else {}),
             "harvest rate": f"{rate:.1%}",
             "waiting": queue or "nothing",
             "hosts": ", ".join(self.hosts[:_HOSTS]) or "none yet",

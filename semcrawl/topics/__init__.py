@@ -1,6 +1,6 @@
 """Topics: a topic says what a crawl is about, and judges the documents that were read."""
 
-from semcrawl.topics.about import about, threshold
+from semcrawl.topics.about import about, needs_of, threshold
 from semcrawl.topics.contract import (
     MARKUP,
     NEAR,
@@ -36,6 +36,7 @@ __all__ = [
     "TopicOptions",
     "about",
     "load_topic",
+    "needs_of",
     "parts_of",
     "threshold",
 ]

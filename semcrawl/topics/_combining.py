@@ -44,17 +44,24 @@ class _Combination(ABC):
         judged = [(part, part.judge(document)) for part, _ in self.parts]
         weights = [weight for _, weight in self.parts]
         number = self._combined([said.relevance for _, said in judged], weights)
-        worth = None
+        worth = decides = None
         if any(said.worth is not None for _, said in judged):
             worths = [said.relevance if said.worth is None else said.worth for _, said in judged]
             worth = self._combined(worths, weights)
+        if any(said.decides is not None for _, said in judged):
+            decides = self._combined([said.deciding for _, said in judged], weights)
         each = max(1, MAX_REASONS // len(judged))
         rows = [
             row
             for part, said in judged
             for row in [(part.name, f"{said.relevance:.2f}"), *said.reasons][:each]
         ]
-        return Judgement.of(number, rows, worth)
+
+        def keep() -> None:
+            for _, said in judged:
+                said.keep()
+
+        return Judgement.of(number, rows, worth, decides, keep)
 
     def similarity(self, text: str, language: str = "") -> float:
         """Combine the similarities of the parts that know words."""

@@ -7,16 +7,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any as Anything
 
 from semcrawl import settings as defaults
+from semcrawl.config.numbers import whole_number
 from semcrawl.errors import UsageError
 from semcrawl.topics._combining import All, Any, Mean
+from semcrawl.topics._widening import Widened
 from semcrawl.topics.contract import Topic
 from semcrawl.topics.options import TopicOptions
-from semcrawl.topics.registry import TOPICS, load_topic
+from semcrawl.topics.registry import TOPICS, load_topic, topic_class
 
 _WEIGHT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*\*\s*")
 _TOPIC = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(:|\Z)\s*(.*?)\s*\Z", re.S)
@@ -52,7 +54,37 @@ def about(
         topics = [_sum(text, options, 0) for text in texts]
     except UsageError as error:
         raise UsageError(" ".join(str(error).split())) from error
-    return topics[0] if len(topics) == 1 else All((topic, 1.0) for topic in topics)
+    topic = topics[0] if len(topics) == 1 else All((topic, 1.0) for topic in topics)
+    results = whole_number(settings, "SEMCRAWL_ABOUT_WIDEN", 0, 1000)
+    return Widened(topic, results, threshold(settings), options) if results else topic
+
+
+def needs_of(spec: str | Iterable[str]) -> frozenset[str]:
+    """Return the parts of documents that a topic with a subject reads, without making it.
+
+    See :attr:`Topic.needs`. ``new`` has no subject. Raises ``UsageError`` for an unknown topic, or
+    parentheses that do not fit.
+    """
+    texts = [spec] if isinstance(spec, str) else [*spec]
+    classes = [topic_class(name) for text in texts for name in _names(text)]
+    return frozenset(
+        need
+        for each in classes
+        if getattr(each, "has_subject", True)
+        for need in getattr(each, "needs", ())
+    )
+
+
+def _names(text: str, depth: int = 0) -> Iterator[str]:
+    """Yield the names of the single topics in a text."""
+    for part in _split(text, _is_plus) if depth <= _MAX_DEPTH else ():
+        match = _WEIGHT.match(part)
+        single = part[match.end() :] if match else part
+        if group := _GROUP.match(single):
+            for inner in _split(group[2], _is_comma):
+                yield from _names(inner, depth + 1)
+        elif topic := _TOPIC.match(single):
+            yield topic[1]
 
 
 def threshold(settings: Mapping[str, Anything]) -> float:

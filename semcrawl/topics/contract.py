@@ -7,12 +7,16 @@ for the similarity of words and terms. It knows nothing of Scrapy or Redis.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
-from typing import Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from semcrawl.topics.options import TopicOptions
 from semcrawl.web.vocabulary import Kind
+
+if TYPE_CHECKING:
+    from semcrawl.links import PageText
+    from semcrawl.rdf import Reading
 
 #: the parts of a document that a topic may need, for :attr:`Topic.needs`
 TEXT, STATEMENTS, MARKUP = "text", "statements", "markup"
@@ -42,6 +46,27 @@ class Document:
     #: bytes of a page; empty for RDF
     markup: bytes = b""
 
+    @classmethod
+    def of_page(
+        cls, url: str, text: PageText, data: Reading | None = None, markup: bytes = b""
+    ) -> Self:
+        """Make the document of a page: its text, the data embedded in it, its bytes."""
+        return cls(
+            url,
+            Kind.HTML,
+            title=text.title,
+            headings=text.headings,
+            text=text.text,
+            language=text.language,
+            statements=tuple if data is None else data.statements,
+            markup=markup,
+        )
+
+    @classmethod
+    def of_rdf(cls, url: str, data: Reading) -> Self:
+        """Make the document of RDF."""
+        return cls(url, Kind.RDF, statements=data.statements)
+
 
 def _bounded(number: float) -> float:
     return min(1.0, max(0.0, number)) if isfinite(number) else 0.0
@@ -57,6 +82,20 @@ class Judgement:
     reasons: tuple[tuple[str, str], ...] = ()
     #: the document's value to the crawl, 0 to 1, where that differs from its relevance
     worth: float | None = None
+    #: what decides whether the document is kept, 0 to 1, where that differs from its relevance
+    decides: float | None = None
+    #: to be called once the document is kept, if the topic judges others by those that are
+    on_kept: Callable[[], object] | None = field(default=None, compare=False)
+
+    @property
+    def deciding(self) -> float:
+        """The number that decides whether the document is kept, 0 to 1."""
+        return self.relevance if self.decides is None else self.decides
+
+    def keep(self) -> None:
+        """Let the topic know that the document is kept."""
+        if self.on_kept is not None:
+            self.on_kept()
 
     @classmethod
     def of(
@@ -64,6 +103,8 @@ class Judgement:
         relevance: float,
         reasons: Iterable[tuple[str, str]] = (),
         worth: float | None = None,
+        decides: float | None = None,
+        on_kept: Callable[[], object] | None = None,
     ) -> Self:
         """Make a judgement within its bounds; NaN and infinity become 0."""
         rows = [(what[:MAX_REASON], why[:MAX_REASON]) for what, why in reasons]
@@ -71,6 +112,8 @@ class Judgement:
             _bounded(relevance),
             tuple(rows[:MAX_REASONS]),
             None if worth is None else _bounded(worth),
+            None if decides is None else _bounded(decides),
+            on_kept,
         )
 
 
@@ -113,7 +156,7 @@ class Topic(Protocol):
 
 @runtime_checkable
 class StatementMemory(Protocol):
-    """Remembers the statements of earlier documents, for all workers of a crawl.
+    """Remembers the statements of kept documents, for all workers of a crawl.
 
     It may forget some. Documents and statements are 64-bit hashes, the same in all workers.
     """
@@ -121,8 +164,8 @@ class StatementMemory(Protocol):
     #: whether a call may wait for another process, so that the topic takes long
     takes_long: bool
 
-    def add(self, document: int, statements: Sequence[int]) -> list[bool]:
-        """Add the statements of a document.
+    def add(self, document: int, statements: Sequence[int], *, remember: bool = True) -> list[bool]:
+        """Add the statements of a document, or only look them up.
 
         Returns for each whether it is new, that is, no other document stated it before. Earlier
         statements of the same document count as new, so a document may be judged again.

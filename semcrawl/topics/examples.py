@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from heapq import nlargest
@@ -12,7 +12,9 @@ from pathlib import Path
 from statistics import median
 from typing import ClassVar, Self
 
+from semcrawl.config.numbers import read_switch
 from semcrawl.errors import UsageError
+from semcrawl.topics._heaps import Heaps
 from semcrawl.topics.arguments import split_list
 from semcrawl.topics.contract import STATEMENTS, TEXT, Document, Judgement
 from semcrawl.topics.marks import BAD, GOOD, marked_in
@@ -29,6 +31,10 @@ Vector = Mapping[str, float]
 _MAX_KEPT = 5000
 #: most samples in the leave-one-out comparison
 _MAX_LEFT_OUT = 50
+#: finds before the first retraining
+_FIRST_FINDS = 8
+_RETRAIN = "SEMCRAWL_ABOUT_RETRAIN"
+_NONE: Vector = {}
 
 
 class Examples(Nearness):
@@ -41,30 +47,35 @@ class Examples(Nearness):
     vector too. This topic does not, as other subjects of a text would then not count, and long
     texts on anything would be near every topic.
 
-    Without bad samples, the first :attr:`BACKGROUND` judged documents replace them: the half that
-    is less similar to the good samples. Words that a site repeats in its navigation thus lose
-    their weight.
+    Without bad samples, those of the first :attr:`BACKGROUND` judged documents replace them that
+    are more likely bad than good. Words that a site repeats in its navigation thus lose their
+    weight.
 
-    The cosine is scaled: the median of the good samples, each compared with the others, becomes
-    :attr:`TYPICAL`, and the median of the bad ones :attr:`FOREIGN`.
+    The cosine is calibrated by two heaps (:class:`~semcrawl.topics._heaps.Heaps`), of the good
+    samples, each compared with the others, of the bad ones, and of up to :attr:`JUDGED` documents
+    of the crawl: ½ is where good and bad are equally likely, the middle of the good heap is
+    :attr:`TYPICAL`, that of the bad one :attr:`FOREIGN`.
     """
 
     name = "examples"
     needs = frozenset({TEXT, STATEMENTS})
+    learns = True
     #: number of words in the topic's vector
     FEATURES = 50
     #: factor for words of a place
     BY_ROLE: ClassVar = {Role.TITLE: 4.0, Role.HEADING: 2.0, Role.BODY: 1.0}
     #: least share of its weight that a word keeps when bad samples have it too
     LEAST = 0.2
-    #: number of judged documents that stand in for bad samples
+    #: number of judged documents among which bad samples are looked for
     BACKGROUND = 50
-    #: relevance of a typical good and of a typical bad sample
-    TYPICAL, FOREIGN = 0.7, 0.2
+    #: number of judged documents that calibrate the relevance
+    JUDGED = 500
+    #: relevance of a typical good and of a typical bad document, and where both are as likely
+    TYPICAL, FOREIGN, EVEN = 0.7, 0.2, 0.5
     #: assumed cosine of a typical good sample where samples are too few to measure it
     FEW_SAMPLES = 0.4
-    #: cosine of a typical bad sample relative to a good one: its maximum, and without bad samples
-    MOST_FOREIGN, UNKNOWN_FOREIGN = 0.7, 0.5
+    #: assumed cosine of a typical bad document relative to a good one
+    UNKNOWN_FOREIGN = 0.25
 
     def __init__(
         self, good: Sequence[Sample], bad: Sequence[Sample], options: TopicOptions
@@ -86,7 +97,17 @@ class Examples(Nearness):
             raise UsageError("the examples have no words but stop words")
         #: background documents so far; ``None`` when no more are needed
         self._background: list[Vector] | None = None if bads else []
+        #: cosines of judged documents; ``None`` when no more are needed
+        self._judged: list[float] | None = []
         self._learn(bads)
+        #: the samples, and the best finds with their relevance; ``None`` without retraining
+        self._samples = list(self._goods)
+        self._finds: list[tuple[float, Vector]] | None = None
+        if read_switch(_RETRAIN, options.settings.get(_RETRAIN, False)):
+            self._finds = []
+        self._found = 0
+        #: the last judged documents
+        self._recent: deque[Vector] = deque(maxlen=self.BACKGROUND)
 
     @classmethod
     def from_argument(cls, argument: str, options: TopicOptions) -> Self:
@@ -121,8 +142,13 @@ class Examples(Nearness):
         }
         strongest = sorted(parts.items(), key=lambda part: (-part[1], part[0]))
         whole = sum(parts.values())
+        if vector and self._judged is not None:
+            self._add_judged(whole)
+        relevance = self._scaled(whole)
+        if vector and self._finds is not None:
+            self._retrain(relevance, vector)
         rows = [(word, f"{part / whole:.0%} of the likeness") for word, part in strongest[:10]]
-        return Judgement.of(self._scaled(whole), rows)
+        return Judgement.of(relevance, rows)
 
     def _similarity(self, text: str, language: str) -> float:
         """The largest topic weight of a word in the text; the ten heaviest words count as 1."""
@@ -159,28 +185,67 @@ class Examples(Nearness):
         ]
         number = len(self._background)
         if number in (5, 10, 20) or number == self.BACKGROUND:
-            like = _unit(_mean(self._goods))
-            self._learn(
-                sorted(self._background, key=lambda one: _product(like, one))[: number // 2]
-            )
+            self._topic = self._difference(self._goods, {})
+            border = self._heaps_with(self._background).border
+            bads = [one for one in self._background if _product(self._topic, one) < border]
+            self._learn(bads, self._background)
         if number >= self.BACKGROUND:
             self._background = None
 
-    def _learn(self, bads: Sequence[Vector]) -> None:
+    def _retrain(self, relevance: float, vector: Vector) -> None:
+        """Note a find; learn again from the best ones when their number has doubled.
+
+        There are no more finds than samples, so that these keep half of the weight: a topic does
+        not drift away from them.
+        """
+        vector = dict(nlargest(_MAX_KEPT, vector.items(), key=_weight))
+        self._recent.append(vector)
+        if relevance < self.TYPICAL:
+            return
+        best = [*(self._finds or ()), (relevance, vector)]
+        self._finds = sorted(best, key=lambda one: -one[0])[: len(self._samples)]
+        self._found += 1
+        if self._found >= _FIRST_FINDS and self._found & (self._found - 1) == 0:
+            self._goods = [*self._samples, *(find for _, find in self._finds)]
+            self._learn(self._bads, list(self._recent))
+
+    def _add_judged(self, cosine: float) -> None:
+        """Add a document's cosine; calibrate again whenever their number has doubled."""
+        self._judged = [*(self._judged or ()), cosine]
+        number = len(self._judged)
+        if number in (100, 200) or number >= self.JUDGED:
+            self._heaps = Heaps.of(self._of_goods, self._of_bads, self._judged, self._foreign)
+        if number >= self.JUDGED:
+            self._judged = None
+
+    def _learn(self, bads: Sequence[Vector], judged: Sequence[Vector] = ()) -> None:
+        """Learn the topic from the good samples and from bad ones; calibrate it.
+
+        ``judged``: documents of which nothing is known, the bad ones among them.
+        """
         self._known.clear()
+        self._bads = list(bads)
         foreign = _mean(bads)
         self._topic = self._difference(self._goods, foreign)
         self._strong = sorted(self._topic.values(), reverse=True)[:10][-1]
-        self._high = self.FEW_SAMPLES
-        if len(self._goods) > 2:
-            self._high = median(
-                _product(self._difference([*self._goods[:n], *self._goods[n + 1 :]], foreign), one)
-                for n, one in enumerate(self._goods[:_MAX_LEFT_OUT])
-            ) or self.FEW_SAMPLES  # fmt: skip
-        self._low = self.UNKNOWN_FOREIGN * self._high
-        if bads:
-            typical = median(_product(self._topic, one) for one in bads)
-            self._low = min(typical, self.MOST_FOREIGN * self._high)
+        self._heaps = self._heaps_with(judged, () if judged else bads, foreign)
+        if judged:
+            self._judged = [_product(self._topic, one) for one in judged]
+
+    def _heaps_with(
+        self, judged: Sequence[Vector], bads: Sequence[Vector] = (), foreign: Vector = _NONE
+    ) -> Heaps:
+        """Return the heaps of the samples and of judged documents."""
+        cosines = [
+            _product(self._difference([*self._goods[:n], *self._goods[n + 1 :]], foreign), one)
+            for n, one in enumerate(self._goods[:_MAX_LEFT_OUT])
+        ]
+        few = len(self._goods) <= 2 or not median(cosines)
+        self._of_goods = [self.FEW_SAMPLES] * 3 if few else cosines
+        self._of_bads = [_product(self._topic, one) for one in bads]
+        self._foreign = self.UNKNOWN_FOREIGN * median(self._of_goods)
+        crawl = [_product(self._topic, one) for one in judged]
+        return Heaps.of(self._of_goods, self._of_bads, crawl, self._foreign)
 
     def _difference(self, goods: Sequence[Vector], foreign: Vector) -> Vector:
         left = {
@@ -190,10 +255,17 @@ class Examples(Nearness):
         return _unit(dict(nlargest(self.FEATURES, left.items(), key=_weight)))
 
     def _scaled(self, cosine: float) -> float:
-        if cosine <= self._low:
-            return self.FOREIGN * cosine / self._low if self._low else 0.0
-        reach = (cosine - self._low) / (self._high - self._low)
-        return self.FOREIGN + (self.TYPICAL - self.FOREIGN) * reach
+        heaps = self._heaps
+        low = max(0.0, min(heaps.bad.middle, 0.8 * heaps.border))
+        if cosine <= low:
+            return self.FOREIGN * cosine / low if low else 0.0
+        if cosine <= heaps.border:
+            reach = (cosine - low) / (heaps.border - low)
+            return self.FOREIGN + (self.EVEN - self.FOREIGN) * reach
+        high = max(heaps.good.middle, 1.2 * heaps.border)
+        return self.EVEN + (self.TYPICAL - self.EVEN) * (cosine - heaps.border) / (
+            high - heaps.border
+        )
 
 
 def _weight(item: tuple[str, float]) -> tuple[float, str]:

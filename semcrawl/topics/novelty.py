@@ -1,9 +1,11 @@
-"""The topic ``new``: statements that no earlier document made."""
+"""The topic ``new``: statements that no kept document made before."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from hashlib import blake2b
 from math import log1p
 from typing import Self
@@ -83,11 +85,13 @@ class New:
 
     A document's worth to the crawl is that share, times a factor that grows with the logarithm of
     the number of new statements: ½ for the (geometric) mean of the documents with new statements
-    so far, 1 for its square.
+    so far, 1 for its square. Both guide the crawl. A document is kept for a single new statement.
     """
 
     name = "new"
     needs = frozenset({STATEMENTS})
+    #: any document may have new statements: the topic says nothing of what to look for
+    has_subject = False
     knows_words = False
 
     def __init__(self, memory: StatementMemory, options: TopicOptions) -> None:
@@ -115,18 +119,38 @@ class New:
         self.memory = memory
 
     def judge(self, document: Document) -> Judgement:
-        """Count the new statements, and remember them."""
-        return self.judge_hashes(document.url, statement_hashes(self._lines(document)))
+        """Count the new statements; they are remembered once the document is kept.
 
-    def judge_hashes(self, url: str, statements: Iterable[int]) -> Judgement:
-        """Judge a document by the hashes of its distinct statements."""
-        hashes = sorted(statements)
+        A document that is too large to be judged whole decides for itself: it may make more.
+        """
+        read = 0
+
+        def counted() -> Iterator[bytes]:
+            nonlocal read
+            for piece in document.statements():
+                read += len(piece)
+                yield piece
+
+        most = self._options.max_size
+        hashes = statement_hashes(blocks(replace(document, statements=counted), most))
+        return self.judge_hashes(document.url, hashes, whole=read < most)
+
+    def judge_hashes(self, url: str, statements: Iterable[int], *, whole: bool = True) -> Judgement:
+        """Judge a document by the hashes of its distinct statements, all of them if ``whole``."""
+        hashes, name = sorted(statements), _hash(url.encode())
         if not hashes:
-            return Judgement.of(0.0, [(self.name, "it makes no statement")], 0.0)
-        new = sum(self.memory.add(_hash(url.encode()), hashes))
+            none = [(self.name, "it makes no statement")]
+            return Judgement.of(0.0, none, 0.0, float(not whole))
+        new = sum(self.memory.add(name, hashes, remember=False))
         share = new / len(hashes)
         reasons = [(self.name, f"{new} of {len(hashes)} distinct statements")]
-        return Judgement.of(share, reasons, share * self._factor(new))
+        return Judgement.of(
+            share,
+            reasons,
+            share * self._factor(new),
+            decides=float(new > 0 or not whole),
+            on_kept=partial(self.memory.add, name, hashes),
+        )
 
     def _factor(self, statements: int) -> float:
         """Return the factor of worth, 0 to 1, for a number of new statements."""
@@ -136,9 +160,6 @@ class New:
         self._documents += 1
         self._logarithms += logarithm
         return min(1.0, logarithm * self._documents / (2 * self._logarithms))
-
-    def _lines(self, document: Document) -> Iterator[bytes]:
-        return blocks(document, self._options.max_size)
 
     def similarity(self, text: str, language: str = "") -> float:
         """Always 0."""
@@ -165,8 +186,8 @@ class LocalMemory:
         self._table = np.zeros((self._buckets, _WAYS), np.uint64)
         self._turn = 0
 
-    def add(self, document: int, statements: Sequence[int]) -> list[bool]:
-        """Add the statements of a document; return for each whether no other document made it."""
+    def add(self, document: int, statements: Sequence[int], *, remember: bool = True) -> list[bool]:
+        """Add a document's statements or look them up; return for each whether no other made it."""
         hashes = np.fromiter(statements, np.uint64, len(statements))
         places = (hashes % np.uint64(self._buckets)).astype(np.int64)
         tags = (hashes >> np.uint64(64 - _TAG_BITS)) << np.uint64(64 - _TAG_BITS)
@@ -176,7 +197,8 @@ class LocalMemory:
         same = ((found & ~mask) == tags[:, None]) & (found != 0)
         known = same.any(axis=1)
         others = (same & ((found & mask) != mark)).any(axis=1)
-        self._put(places[~known], tags[~known] | mark)
+        if remember:
+            self._put(places[~known], tags[~known] | mark)
         return [not other for other in others.tolist()]
 
     def _put(self, places: npt.NDArray[np.int64], entries: npt.NDArray[np.uint64]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from difflib import get_close_matches
+from typing import Any
 
 from semcrawl.errors import UsageError
 from semcrawl.topics.contract import Topic
@@ -23,11 +24,8 @@ TOPICS: Mapping[str, str] = {
 }
 
 
-def load_topic(name: str, argument: str, options: TopicOptions) -> Topic:
-    """Make a topic by its name, or by the import path of its class (``package.module.Class``).
-
-    Raises ``UsageError`` for an unknown name, a class that is not a topic, or a wrong argument.
-    """
+def topic_class(name: str) -> Any:
+    """Return the class of a topic by its name or import path; raise ``UsageError`` if none is."""
     path = TOPICS.get(name)
     if path is None:
         if "." not in name:
@@ -37,13 +35,21 @@ def load_topic(name: str, argument: str, options: TopicOptions) -> Topic:
         path = name
     module_name, _, class_name = path.rpartition(".")
     try:
-        topic_class = getattr(importlib.import_module(module_name), class_name)
+        return getattr(importlib.import_module(module_name), class_name)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise UsageError(f"about: cannot load the topic {name!r}: {error}") from error
-    if not callable(getattr(topic_class, "from_argument", None)):
+
+
+def load_topic(name: str, argument: str, options: TopicOptions) -> Topic:
+    """Make a topic by its name, or by the import path of its class (``package.module.Class``).
+
+    Raises ``UsageError`` for an unknown name, a class that is not a topic, or a wrong argument.
+    """
+    found = topic_class(name)
+    if not callable(getattr(found, "from_argument", None)):
         raise UsageError(f"about: {name!r} is not a topic: it has no from_argument()")
     try:
-        topic = topic_class.from_argument(argument, options)
+        topic = found.from_argument(argument, options)
     except UsageError as error:
         raise UsageError(f"about: {name}: {error}") from error
     if not isinstance(topic, Topic):

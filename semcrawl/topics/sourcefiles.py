@@ -20,6 +20,7 @@ from semcrawl.rdf.terms import iri_of
 from semcrawl.topics.contract import Document
 from semcrawl.topics.options import TopicOptions
 from semcrawl.topics.passages import Role, passages
+from semcrawl.web.charsets import marked_encoding, to_utf8
 from semcrawl.web.vocabulary import Kind
 
 logger = logging.getLogger(__name__)
@@ -138,10 +139,10 @@ def _samples(name: str, options: TopicOptions) -> Iterator[Sample]:
         found = [_page(data)]
     elif kind is Kind.RDF:
         found = _of_rdf(data, name, options)
-    elif b"\0" in data:
+    elif b"\0" in data and marked_encoding(data) is None:
         return
     else:
-        text = data.decode("utf-8", "replace")
+        text = to_utf8(data).data.decode("utf-8", "replace")
         first = text.strip().partition("\n")[0].strip("# ").strip()
         found = [Sample(text, first if len(first) <= _MAX_TITLE else "")]
     yield from (each for each in found if f"{each.text}{each.title}{each.headings}".strip())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from ipaddress import IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
 import tldextract
@@ -15,7 +16,7 @@ _public_suffixes = tldextract.TLDExtract(
 )
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=10_000)
 def pay_level_domain(host: str) -> str:
     """Return the part of a host name that its owner registered; IP addresses unchanged.
 
@@ -73,11 +74,52 @@ def netloc_of(url: str) -> str:
     return url.split("/", 3)[2] if url.count("/") >= 2 else ""
 
 
+def name_of(host: str) -> str:
+    """Return a host without its port."""
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdecimal() else host
+
+
 def domain_key(url: str) -> str:
-    """Return the pay-level domain of a URL's host, or its IP address."""
-    return pay_level_domain(netloc_of(url).partition(":")[0])
+    """Return the unit that costs whoever owns a URL's host money: its pay-level domain.
+
+    For an IP address it is :func:`address_block`. Private hosts, which nobody buys to have more
+    requests, stand for themselves.
+    """
+    netloc = netloc_of(url)
+    return _domain_keys(netloc) if netloc else ""
+
+
+@lru_cache(maxsize=10_000)
+def _domain_keys(netloc: str) -> str:
+    host = name_of(netloc).strip("[]")
+    if is_private_address(host):
+        return netloc
+    try:
+        return address_block(host)
+    except ValueError:
+        return pay_level_domain(host)
+
+
+def address_block(address: str) -> str:
+    """Return the unit that counts as one IP address; for IPv6 the /48 network, which one site has.
+
+    Raises ``ValueError`` for what is no address.
+    """
+    parsed = ip_address(address.partition("%")[0])
+    if isinstance(parsed, IPv6Address):
+        if parsed.ipv4_mapped is not None:
+            return str(parsed.ipv4_mapped)
+        return str(IPv6Network((int(parsed) >> 80 << 80, 48)))
+    return str(parsed)
 
 
 def public_address(server: object) -> str:
-    """Return the address of a server without user name and password, for messages."""
-    return re.sub(r"//[^/,]*@", "//", re.sub(r",[^/,]*@", ",", str(server)))
+    """Return the address of a server, or of several, without what may be a secret, for messages.
+
+    That is all between ``://`` and the last ``@``, as passwords may hold any character.
+
+    >>> public_address("redis://:a/b?c#d@r.example:6379/0")
+    'redis://r.example:6379/0'
+    """
+    return re.sub(r"//.*@", "//", str(server), flags=re.DOTALL)

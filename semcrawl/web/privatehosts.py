@@ -51,6 +51,8 @@ _EMBEDS_4 = (
 _PRIVATE_NAMES = re.compile(
     r"(?:\A|\.)(?:localhost|localdomain|local|internal|home\.arpa|intranet|private|corp|home|lan)\Z"
 )
+#: names that belong to nobody, for documentation and tests (RFC 2606, RFC 6761)
+_RESERVED_NAMES = re.compile(r"(?:\A|\.)(?:example\.(?:com|net|org)|test|invalid)\Z")
 #: a host that ends like this is an address (https://url.spec.whatwg.org/#ends-in-a-number-checker)
 _ENDS_IN_NUMBER = re.compile(r"(?:\A|\.)(?:[0-9]+|0x[0-9a-f]*)\Z")
 
@@ -70,6 +72,18 @@ def is_private_address(host: str) -> bool:
         address = _parse_ipv4(host)
         return address is None or _is_private_4(address)  # an invalid address is not public
     return "." not in host or _PRIVATE_NAMES.search(host) is not None
+
+
+def is_reserved_name(host: str) -> bool:
+    """Whether a host is reserved for examples or tests, so that nobody publishes anything there.
+
+    ``.example`` is reserved as well, but no name below it exists, and our own demonstration uses
+    it behind a proxy.
+
+    >>> is_reserved_name("www.example.com"), is_reserved_name("an-example.com")
+    (True, False)
+    """
+    return _RESERVED_NAMES.search(host.lower().rstrip(".")) is not None
 
 
 @lru_cache(maxsize=4096)

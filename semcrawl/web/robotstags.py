@@ -11,13 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
 
 from semcrawl.errors import UsageError
+from semcrawl.web.charsets import marked_encoding
 from semcrawl.web.wordsearch import WordSearch
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
 
 #: name of the header, as Scrapy keeps it
 HEADER = b"X-Robots-Tag"
@@ -54,12 +51,6 @@ class RobotsTags:
         product = re.split(r"[/\s]", user_agent.strip(), maxsplit=1)[0].lower()
         return cls(frozenset(wanted), product or "semcrawl")
 
-    @classmethod
-    def from_settings(cls, settings: BaseSettings) -> RobotsTags:
-        """Read them from Scrapy's settings; raise ``UsageError`` for wrong ones."""
-        agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT") or ""
-        return cls.parse(settings.getlist("SEMCRAWL_ROBOTS_TAGS"), str(agent))
-
     def said(self, headers: Iterable[str], body: bytes = b"") -> frozenset[str]:
         """Return the obeyed directives in ``X-Robots-Tag`` headers and a page."""
         if not self.obeyed:
@@ -93,8 +84,8 @@ class RobotsTags:
     def _in_page(self, body: bytes) -> Iterable[str]:
         """Yield the directives of the meta tags in a page's head."""
         start = body[:_HEAD]
-        if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            start = start.decode("utf-16", "replace").encode()
+        if (marked := marked_encoding(start)) and not marked.is_utf8:
+            start = marked.charset.decode(start).encode("utf-8", "replace")
         found = _search_for(self.agent).found_in(start.lower())
         if _META not in found or found == {_META}:
             return

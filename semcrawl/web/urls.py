@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from string import ascii_letters, digits
-from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from w3lib.url import safe_url_string
 
-from semcrawl.web.hrefs import encode_query, with_slashes
+from semcrawl.web._hrefs import encode_query
+from semcrawl.web.resolution import join_url
 
 #: links longer than this are not followed (characters)
 MAX_URL_LENGTH = 4096
@@ -51,6 +52,8 @@ _CLEAN = re.compile(r"[A-Za-z0-9\-._~:/?#@!$&'()*+,;=%]*\Z")
 _BAD_PERCENT = re.compile(r"%(?![0-9a-fA-F]{2})")
 #: white space that is ignored inside a reference
 _LINE_ENDS = {ord(sign): None for sign in "\n\r\t"}
+#: white space and control characters that are ignored around a reference
+_ENDS = "".join(map(chr, range(0x21)))
 _LISTING_ORDER = re.compile(r"C=[NMSD](?:[;&]O=[AD])?\Z")
 _PORTS = {"http": 80, "https": 443}
 _COMPRESSED = frozenset({"gz", "bz2", "xz", "zst", "br", "zip", "tar"})
@@ -71,7 +74,7 @@ class Normalisation:
     drop_query: bool = False
     #: host names by the IP address that links use instead (``192.0.2.7``)
     names: Mapping[str, str] = field(default_factory=dict, hash=False)
-    #: leave path and query as they are, directory index and empty variables included
+    #: leave path and query as they are, directory index and presentational variables included
     exact: bool = False
 
 
@@ -82,8 +85,8 @@ def normalise(url: str, options: Normalisation = DEFAULT_NORMALISATION) -> str |
     """Return the canonical spelling of an absolute http(s) URL, under which it is fetched.
 
     Lower-case scheme and host, no default port, no fragment, ``/`` for an empty path, no
-    directory index, upper-case percent escapes and only where needed (RFC 3986, 6.2.2.2), no empty
-    or presentational query variables and no bare ``?`` (sources.md I). ``None`` when it is no
+    directory index, upper-case percent escapes and only where needed (RFC 3986, 6.2.2.2), no
+    presentational query variables and no bare ``?`` (sources.md I). ``None`` when it is no
     http(s) URL, has no valid host, or is too long.
     """
     if len(url) > MAX_URL_LENGTH:
@@ -164,18 +167,16 @@ def _clean_path(path: str) -> str:
 
 
 def _clean_query(query: str, presentational: frozenset[str]) -> str:
-    """Drop empty and presentational variables, and the sort orders of directory listings."""
+    """Drop presentational variables, and the sort orders of directory listings.
+
+    All else stays as it is: an empty variable (``?rdf=``) may choose a form of the document.
+    """
     if not query or _LISTING_ORDER.match(query):
         return ""
     if "=" not in query:
         return query
-    kept = []
-    for pair in query.split("&"):
-        name, equals, value = pair.partition("=")
-        if not pair or (equals and not value) or name.lower() in presentational:
-            continue
-        kept.append(pair)
-    return "&".join(kept)
+    pairs = query.split("&")
+    return "&".join(p for p in pairs if p.partition("=")[0].lower() not in presentational)
 
 
 def dropped_index(reference: str) -> str:
@@ -251,11 +252,9 @@ class Resolver:
                 url = self._host + reference
                 _CACHE.add(self._host, reference, url)
                 return url
-        reference = reference.strip(" \t\n\r\f\x00").translate(_LINE_ENDS)
+        reference = reference.strip(_ENDS).translate(_LINE_ENDS)
         if not reference or reference[0] == "#" or len(reference) > MAX_URL_LENGTH:
             return None
-        if "\\" in reference:
-            reference = with_slashes(reference)
         try:
             if not reference.isascii():
                 reference = encode_query(reference, self._encoding)
@@ -265,15 +264,20 @@ class Resolver:
 
 
 def _join(base: str, reference: str) -> str:
-    """Resolve a reference, with shortcuts for what :func:`urljoin` does slowly."""
+    """Resolve a reference as browsers do (WHATWG URL), with shortcuts for common ones.
+
+    Raises ``ValueError`` for one that gives no URL.
+    """
     if reference.startswith(("http://", "https://")) and _NORMAL.match(reference):
         return reference
+    if "%2" in reference and "%2e" in reference.lower():  # a dot, perhaps of a dot segment
+        return join_url(base, reference)
     if parts := _base_parts(base):
         if _BELOW_HOST.match(reference):
             return parts[0] + reference
         if _BELOW_FOLDER.match(reference):
             return parts[0] + parts[1] + reference
-    return urljoin(base, reference)
+    return join_url(base, reference)
 
 
 def _normal_host(base: str, options: Normalisation) -> str:

@@ -34,6 +34,8 @@ class FoundBy(StrEnum):
     NEGOTIATION = "negotiation"  #: another form of a known address, requested by media type
     WELL_KNOWN = "well-known"  #: an address that is tried on each host
     ENDPOINT = "endpoint"  #: a SPARQL endpoint
+    FORM = "form"  #: a search form that was filled
+    FOLDER = "folder"  #: a folder that a page is in, to which no page need link
 
     @classmethod
     def read(cls, text: str) -> FoundBy | None:
@@ -42,43 +44,37 @@ class FoundBy(StrEnum):
 
 
 class RdfFormat(StrEnum):
-    """An RDF syntax, with its media types (preferred one first) and file extensions."""
+    """An RDF syntax, with its media types (preferred one first), extensions and weight.
+
+    The weight is that of its first media type in the ``Accept`` header of requests for RDF; 0 =
+    it is not named there. Of equals the first member comes first, as many servers take the first:
+    these are the syntaxes with named graphs.
+    """
 
     media_types: tuple[str, ...]
     extensions: tuple[str, ...]
+    weight: float
 
     def __new__(
-        cls, value: str, media_types: tuple[str, ...], extensions: tuple[str, ...]
+        cls, value: str, media_types: tuple[str, ...], extensions: tuple[str, ...], weight: float
     ) -> RdfFormat:
         """Make a member whose value is the name alone."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.media_types = media_types
         member.extensions = extensions
+        member.weight = weight
         return member
 
     # fmt: off
-    RDF_XML = (
-        "rdfxml",
-        (
-            "application/rdf+xml", "text/rdf+xml", "text/rdf", "application/rdf",
-            "application/x-rdf+xml", "application/xml+rdf",
-        ),
-        ("rdf", "owl", "rdfs", "rdfx", "foaf", "doap"),
+    N_QUADS = (
+        "nquads",
+        ("application/n-quads", "text/x-nquads", "text/nquads", "text/n-quads"),
+        ("nq", "nquads"),
+        1.0,
     )
-    TURTLE = (
-        "turtle",
-        ("text/turtle", "application/x-turtle", "application/turtle", "text/x-turtle"),
-        ("ttl", "turtle"),
-    )
-    N3 = (
-        "n3",
-        (
-            "text/n3", "text/rdf+n3", "application/n3", "application/rdf+n3", "text/x-n3",
-            "application/x-n3",
-        ),
-        ("n3",),
-    )
+    TRIG = ("trig", ("application/trig", "application/x-trig", "application/x-trigstar"),
+            ("trig",), 1.0)
     N_TRIPLES = (
         "ntriples",
         (
@@ -86,22 +82,102 @@ class RdfFormat(StrEnum):
             "application/x-ntriples",
         ),
         ("nt", "ntriples"),
+        1.0,
     )
-    TRIG = ("trig", ("application/trig", "application/x-trig"), ("trig",))
-    N_QUADS = (
-        "nquads",
-        ("application/n-quads", "text/x-nquads", "text/nquads", "text/n-quads"),
-        ("nq", "nquads"),
+    TURTLE = (
+        "turtle",
+        (
+            "text/turtle", "application/x-turtle", "application/turtle", "text/x-turtle",
+            "text/x-turtlestar",
+        ),
+        ("ttl", "turtle"),
+        1.0,
     )
-    JSON_LD = ("jsonld", ("application/ld+json",), ("jsonld", "json-ld"))
-    TRIX = ("trix", ("application/trix", "application/trix+xml"), ("trix",))
-    #: converted by another library
-    OWL_XML = ("owlxml", ("application/owl+xml",), ("owx",))
+    RDF_XML = (
+        "rdfxml",
+        (
+            "application/rdf+xml", "text/rdf+xml", "text/rdf", "application/rdf",
+            "application/x-rdf+xml", "application/xml+rdf",
+        ),
+        ("rdf", "owl", "rdfs", "rdfx", "foaf", "doap"),
+        0.9,
+    )
+    JSON_LD = ("jsonld", ("application/ld+json",), ("jsonld", "json-ld"), 0.85)
+    N3 = (
+        "n3",
+        (
+            "text/n3", "text/rdf+n3", "application/n3", "application/rdf+n3", "text/x-n3",
+            "application/x-n3",
+        ),
+        ("n3",),
+        0.8,
+    )
+    RDF_JSON = (
+        "rdfjson",
+        ("application/rdf+json", "text/rdf+json", "application/x-rdf+json"),
+        ("rj",),
+        0.6,
+    )
+    YAML_LD = ("yamlld", ("application/ld+yaml",), ("yamlld", "yaml-ld"), 0.5)
+    TRIX = ("trix", ("application/trix", "application/trix+xml"), ("trix",), 0.3)
+    #: converted by another library, which may be missing
+    OWL_XML = ("owlxml", ("application/owl+xml",), ("owx",), 0.0)
+    # fmt: on
+
+
+class UnreadFormat(StrEnum):
+    """A format of RDF, or of data about RDF, that is known and not read.
+
+    Its value is its name for users. ``mark`` is a pattern of what its documents begin with, after
+    white space and comments; empty if nothing tells them from others.
+    """
+
+    media_types: tuple[str, ...]
+    extensions: tuple[str, ...]
+    mark: bytes
+
+    def __new__(
+        cls,
+        value: str,
+        media_types: tuple[str, ...],
+        extensions: tuple[str, ...],
+        mark: bytes,
+    ) -> UnreadFormat:
+        """Make a member whose value is the name alone."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.media_types = media_types
+        member.extensions = extensions
+        member.mark = mark
+        return member
+
+    # fmt: off
+    HDT = ("HDT", ("application/vnd.hdt", "application/x-hdt", "application/hdt"), ("hdt",),
+           rb"\$HDT")
+    JELLY = ("Jelly", ("application/x-jelly-rdf",), ("jelly",), b"")
+    THRIFT = ("RDF Thrift", ("application/rdf+thrift",), ("trdf", "rt"), b"")
+    PROTOBUF = ("RDF Protobuf", ("application/rdf+protobuf",), ("rpb", "pbrdf"), b"")
+    RDF4J = ("binary RDF of RDF4J", ("application/x-binary-rdf",), ("brf",), b"BRDF")
+    CBOR_LD = ("CBOR-LD", ("application/cbor-ld", "application/ld+cbor"), ("cborld",), b"")
+    HEXTUPLES = ("HexTuples", ("application/hex+x-ndjson",), ("hext",), b"")
+    CSVW = ("CSV on the Web", ("application/csvm+json",), (), b"")
+    FUNCTIONAL = ("OWL functional syntax", ("text/owl-functional",), ("ofn", "fss"),
+                  rb"Prefix\s*\(\s*[\w.-]*:\s*=\s*<|Ontology\s*\(\s*[<()\w]")
+    MANCHESTER = ("OWL Manchester syntax", ("text/owl-manchester",), ("omn",),
+                  rb"Prefix:\s+[\w.-]*:\s+<|Ontology:\s+<")
+    OBO = ("OBO", ("text/obo", "application/obo"), ("obo",), rb"format-version:\s*\d")
+    SHACL_COMPACT = ("SHACL compact syntax", ("text/shaclc",), ("shaclc",), b"")
     # fmt: on
 
 
 RDF_MEDIA_TYPES: frozenset[str] = frozenset(m for f in RdfFormat for m in f.media_types)
 RDF_EXTENSIONS: frozenset[str] = frozenset(e for f in RdfFormat for e in f.extensions)
+
+#: YAML of any kind: YAML-LD if the text shows it
+YAML_MEDIA_TYPES: frozenset[str] = frozenset(
+    {"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"}
+)
+YAML_EXTENSIONS: frozenset[str] = frozenset({"yaml", "yml"})
 
 #: Words near a link that suggest an RDF target (T.2, "RDF concept words").
 RDF_CONCEPT_WORDS: frozenset[str] = frozenset(
@@ -123,6 +199,9 @@ HTML_EXTENSIONS: frozenset[str] = frozenset(
 #: Linksets (RFC 9264), JSON first
 LINKSET_MEDIA_TYPES: frozenset[str] = frozenset({"application/linkset+json", "application/linkset"})
 
+#: Feeds, which list documents
+FEED_MEDIA_TYPES: frozenset[str] = frozenset({"application/atom+xml", "application/rss+xml"})
+
 #: Extensions that are never RDF or HTML; links with them are dropped first (T.5, link filter 1).
 NON_SEMANTIC_EXTENSIONS: frozenset[str] = frozenset(
     # images
@@ -135,8 +214,8 @@ NON_SEMANTIC_EXTENSIONS: frozenset[str] = frozenset(
     "pdf ps doc docx odt rtf ppt pptx odp xls xlsx ods pages numbers key epub mobi tex dvi "
     # programs and their archives
     "exe msi dmg pkg deb rpm apk jar war class dll so iso img bin swf cab vsix whl "
-    # source code, queries
-    "c h cc cpp hpp py rb java go rs sh bat diff patch rq "
+    # source code, queries, schemas and style sheets of XML
+    "xsd xsl xslt dtd rng rnc c h cc cpp hpp py rb java go rs sh bat diff patch rq "
     # checksums and signatures of files
     "md5 sha1 sha256 sha512 asc sig".split()
 )
@@ -153,12 +232,18 @@ RESOURCE_RELATIONS: frozenset[str] = frozenset(
     "modulepreload dns-prefetch preconnect manifest pingback edituri wlwmanifest".split()
 )
 
-#: Accept header where RDF is expected
-RDF_FIRST = (
-    "application/n-quads, application/trig, application/n-triples, text/turtle;q=0.95, "
-    "application/rdf+xml;q=0.9, application/ld+json;q=0.85, text/n3;q=0.8, "
-    "text/html;q=0.5, application/xhtml+xml;q=0.5, */*;q=0.1"
+#: Accept header where only RDF is wanted. It names no type of pages: many servers choose by
+#: patterns, without the weights, and give a page to whoever names ``text/html`` at all.
+RDF_ONLY = ", ".join(
+    syntax.media_types[0] + (f";q={syntax.weight:g}" if syntax.weight < 1 else "")
+    for syntax in sorted(RdfFormat, key=lambda syntax: -syntax.weight)
+    if syntax.weight
 )
+#: Accept header where RDF is expected, and any other answer is better than none
+RDF_FIRST = f"{RDF_ONLY}, */*;q=0.1"
+#: Accept header for servers that compare the whole header with the name of the usual syntax, or
+#: that give something else than RDF to headers with several types
+TURTLE_ALONE = RdfFormat.TURTLE.media_types[0]
 #: Accept header where a page is expected
 HTML_FIRST = (
     "text/html, application/xhtml+xml, text/turtle;q=0.8, application/rdf+xml;q=0.8, "
@@ -175,11 +260,11 @@ VAGUE_MEDIA_TYPES: frozenset[str] = frozenset(
 )  # fmt: skip
 
 #: media types that may hide RDF; accepted by default besides RDF and HTML
-AMBIGUOUS_MEDIA_TYPES: frozenset[str] = VAGUE_MEDIA_TYPES | frozenset(
-    {
+AMBIGUOUS_MEDIA_TYPES: frozenset[str] = frozenset().union(
+    VAGUE_MEDIA_TYPES, YAML_MEDIA_TYPES, FEED_MEDIA_TYPES, {
         "application/xml", "text/xml", "application/json", "text/json",
         # RSS 1.0 is RDF, and so are most ontologies labelled OWL
-        "application/rss+xml", "application/linkset+json", "application/linkset",
+        "application/linkset+json", "application/linkset",
         "application/owl+xml", "application/activity+json",
         "application/gzip", "application/x-gzip", "application/x-bzip2", "application/x-xz",
         "application/zstd", "application/bzip2", "application/zip", "application/x-zip",

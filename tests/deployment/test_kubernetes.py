@@ -58,7 +58,8 @@ def test_selectors_select_pods_that_exist() -> None:
     }
     for each in RESOURCES:
         for labels in inside(each, "matchLabels"):
-            assert labels["app"] in apps
+            is_of_namespaces = labels.keys() == {"kubernetes.io/metadata.name"}
+            assert is_of_namespaces or labels["app"] in apps
         for expression in (found for e in inside(each, "matchExpressions") for found in e):
             assert set(expression["values"]) <= apps
     for service in named("Service").values():
@@ -113,3 +114,44 @@ def test_workers_and_scripts_name_servers_that_are_there() -> None:
     numbers = " ".join(str(n) for n in range(len(servers)))
     for name in ("create.sh", "meet.sh"):
         assert f"for number in {numbers}; do" in scripts[name]
+
+
+@pytest.mark.parametrize("pod", PODS)
+def test_an_image_has_a_fixed_tag_or_a_digest(pod: str) -> None:
+    """Another image under the same name would change a cluster without a decision."""
+    for container in PODS[pod]["containers"]:
+        name, _, tag = container["image"].rpartition("/")[2].partition(":")
+        assert "@sha256:" in container["image"] or tag.count(".") >= 2, (name, tag)
+
+
+def test_every_pod_is_under_a_policy_that_limits_where_it_may_go() -> None:
+    apps = {labels["app"] for spec in RESOURCES for labels in _pod_labels(spec)}
+    limited: set[str] = set()
+    for policy in named("NetworkPolicy").values():
+        spec = policy["spec"]
+        assert spec["policyTypes"] == ["Ingress", "Egress"]
+        selector = spec["podSelector"]
+        limited |= set(selector.get("matchLabels", {}).values())
+        for expression in selector.get("matchExpressions", ()):
+            limited |= set(expression["values"])
+    assert limited == apps
+
+
+def test_workers_reach_the_public_web_on_its_ports_alone() -> None:
+    rules = named("NetworkPolicy")["worker"]["spec"]["egress"]
+    (web,) = (rule for rule in rules if any("ipBlock" in to for to in rule["to"]))
+    assert [port["port"] for port in web["ports"]] == [80, 443]
+    excepted = {cidr for to in web["to"] for cidr in to["ipBlock"]["except"]}
+    assert {"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"} <= excepted
+
+
+def test_no_machine_holds_two_servers_of_a_shard() -> None:
+    (rule,) = PODS["StatefulSet redis"]["affinity"]["podAntiAffinity"][
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    ]
+    assert rule["topologyKey"] == "kubernetes.io/hostname"
+    assert rule["labelSelector"] == {"matchLabels": {"app": "redis"}}
+
+
+def _pod_labels(each: dict[str, Any]) -> list[dict[str, str]]:
+    return [template["metadata"]["labels"] for template in inside(each, "template")]

@@ -255,7 +255,8 @@ def test_a_recorded_harvest_is_a_world(tmp_path):
     with WorldServer(world) as server:
         done = semcrawl(
             "harvest", world.starts[0], "--fast", "--record", "--scope", "members.example",
-            "-s", "SEMCRAWL_WELL_KNOWN=", "--out", "job", cwd=tmp_path, http_proxy=server.address,
+            "--relevance", "breadth-first", "-s", "SEMCRAWL_WELL_KNOWN=", "--out", "job",
+            cwd=tmp_path, http_proxy=server.address,
         )  # fmt: skip
         asked = {one.url for one in server.log if not one.robots}
     assert done.returncode == 0, done.stderr
@@ -274,7 +275,7 @@ def test_a_recorded_harvest_is_a_world(tmp_path):
 def test_live_and_offline_give_the_same_figures(tmp_path):
     arguments = ("evaluate", "thesis:deri", "--strategies", "rules-parents", "--pages", "60")
     figures = []
-    for more in ((), ("--live",)):
+    for more in (("--repeat", "1"), ("--live",)):
         done = semcrawl(*arguments, *more, "--out", "out", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         data = json.loads((tmp_path / "out" / "results.json").read_text())

@@ -9,9 +9,10 @@ import pytest
 from harvest.runs import start
 from scrapy.settings import Settings
 
-from semcrawl.cli.documentreading import ReadDocument, read_for_explanation
+from semcrawl.commands.explain import ReadDocument, read_for_explanation
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.demo._archive import GRAPHS
+from semcrawl.reading.answer import Received
 from semcrawl.sources.negotiation import as_rdf
 
 ARCHIVE = "http://archive.demo.example"
@@ -49,14 +50,12 @@ async def explained(page: str, **changed: str) -> ReadDocument:
     path = parts.path + (f"?{parts.query}" if parts.query else "")
     answer = WEB.answer(parts.netloc, path, {"accept": "text/html"})
     assert answer.status == 200
-    return await read_for_explanation(
-        settings,
-        answer.body,
-        url,
-        answer.header("content-type"),
-        [value for name, value in answer.headers if name == "Link"],
-        [value for name, value in answer.headers if name == "Vary"],
-    )
+
+    def headers(name: bytes) -> list[bytes]:
+        wanted = name.decode().lower()
+        return [value.encode() for name, value in answer.headers if name.lower() == wanted]
+
+    return await read_for_explanation(settings, Received(url, answer.body, headers, is_seed=True))
 
 
 async def test_an_endpoint_that_a_document_names_is_no_link_to_be_judged() -> None:

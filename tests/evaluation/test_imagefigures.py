@@ -33,13 +33,13 @@ def test_places_and_searches_of_the_made_web():
     assert figures["search"]["precision_at_10"] >= 0.8
     links = figures["spellings"]
     assert links["links"] > links["written"] > links["normalised"] > links["all_rules"]
-    assert len(image_rows(figures)) == 3 + len(figures["places"])
+    assert len(image_rows(figures)) == 4 + len(figures["places"])
 
 
 @pytest.mark.slow
 def test_domain_score_is_ahead_of_breadth_first_and_learned_of_both():
     """In matching pictures for so many requests, over the three queries."""
-    worlds = image_worlds(0)
+    worlds = image_worlds("images", 0)
     worlds = type(worlds)(worlds.name, worlds.worlds, strategies=worlds.strategies)
     plan = Plan([], settings={"SEMCRAWL_MAX_LINKS_PER_PAGE": 500})
     [result] = study([worlds], plan, simulated(load_strategy, plan, lambda step: None))

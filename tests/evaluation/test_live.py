@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
 
 from semcrawl.errors import SemcrawlError
-from semcrawl.evaluation.built import SiteBuilder
+from semcrawl.evaluation.built import BuiltWorld, SiteBuilder
 from semcrawl.evaluation.folder import FolderSite, FolderWorld
 from semcrawl.evaluation.graph import LinkGraph
 from semcrawl.evaluation.live import crawl_live, live
@@ -17,6 +18,7 @@ from semcrawl.evaluation.study import Plan, simulated, study
 from semcrawl.evaluation.thesis import thesis_worlds
 from semcrawl.evaluation.worlds import WorldSet
 from semcrawl.relevance import STRATEGIES, load_strategy
+from semcrawl.relevance.contract import Citing
 from tests.evaluation.test_recording import record
 from tests.evaluation.worlds import members, twins
 
@@ -170,6 +172,34 @@ def test_live_and_offline_agree_where_pages_are_copies_of_others():
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_live_and_offline_agree_for_every_strategy(name):
     hold_against_each_other(LinkGraph(members(30, with_rdf=20)), name, 200)
+
+
+def woven(pages: int = 60, seed: int = 3) -> BuiltWorld:
+    """A site whose pages link to one another at random, mostly to known pages."""
+    chance = random.Random(seed)
+    site = SiteBuilder("woven.example")
+    made = [site.page("/" if not n else f"/{n}/", f"Page {n}") for n in range(pages)]
+    for number, page in enumerate(made):
+        others = {int(len(made) * chance.random() ** 3) for _ in range(8)} | {number + 1}
+        for other in sorted(others - {number, pages}):
+            words = "herring catch" if other % 5 == 0 else f"to {other}"
+            site.link(page, made[other], words)
+        if number % 6 == 5:
+            site.link(page, site.rdf(f"/{number}/data.ttl"), "data")
+    return BuiltWorld("woven", "woven.example", site.documents)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", [n for n in STRATEGIES if isinstance(load_strategy(n, {}), Citing)]
+)
+def test_links_to_known_pages_are_votes_in_a_live_crawl_as_they_are_offline(name):
+    """Strategies that count votes fetch in one order live and offline."""
+    about = {"SEMCRAWL_ABOUT": "keywords:herring"}
+    graph = LinkGraph(woven())
+    live = crawl_live(graph, name, 60, settings=about)
+    offline = simulate(graph, load_strategy(name, {**about, "SEMCRAWL_RANDOM_SEED": 0}), 60)
+    assert live.order == offline.order
 
 
 @pytest.mark.slow

@@ -143,10 +143,128 @@ def test_live_and_offline_agree_on_every_way(tmp_path: Path, name: str) -> None:
     assert live.curve == offline.curve
     for one, two in zip(live.fetches, offline.fetches, strict=True):
         assert one.found_by == two.found_by, one.url
-    assert {fetch.found_by for fetch in live.fetches} == set(FoundBy) - {FoundBy.ENDPOINT}
+    others = {FoundBy.ENDPOINT, FoundBy.FORM, *([] if name == "learned" else [FoundBy.FOLDER])}
+    assert {fetch.found_by for fetch in live.fetches} == set(FoundBy) - others
     assert live.found == len(map_site(graph).target_depth) == 15
 
 
 def test_who_knows_the_site_knows_what_no_link_leads_to(recorded: Run, graph: LinkGraph) -> None:
     site = map_site(graph)
     assert len(site.target_depth) >= len({*recorded.documents()}) - 1
+
+
+def negotiating(path: Path) -> RecordedWorld:
+    """Record a host whose addresses answer requests for pages and for RDF in each other way."""
+    site = "http://a.example"
+    html, turtle = {"Content-Type": "text/html"}, {"Content-Type": "text/turtle"}
+    varies = {"Vary": "Accept"}
+    body, rdf = b"<p>a page</p>", b"<urn:a> <urn:b> <urn:c> ."
+    moved = {**varies, "Location": "/ends/page"}
+    shapes = {
+        # what a request for a page gets, and what one for RDF gets
+        "refuses": ((200, html, body), (406, html, b"")),
+        "misses": ((200, html, body), (404, {**html, **varies}, b"")),
+        "empties": ((200, html, body), (200, {**html, **varies}, b"")),
+        "choices": ((200, html, body), (300, html, b"")),
+        "pages": ((200, {**html, **varies}, body), (200, {**html, **varies}, body)),
+        "forms": ((200, {**html, **varies}, body), (200, {**turtle, **varies}, rdf)),
+        "fonly": ((404, {**html, **varies}, b""), (200, {**turtle, **varies}, rdf)),
+        "moves": ((303, moved, b""), (303, moved, b"")),
+        "chooses": ((303, moved, b""), (303, {**varies, "Location": "/ends/data.ttl"}, b"")),
+        "dies": ((404, html, b""), (303, {**varies, "Location": "/ends/dead"}, b"")),
+    }
+    links, pages, forms = "", [], []
+    for name, (page, form) in shapes.items():
+        for number in range(8):
+            typed = ' type="text/turtle"' if number % 2 else ""
+            links += f'<a href="/{name}/{number}"{typed}>{name}</a>'
+            for (status, headers, text), into in ((page, pages), (form, forms)):
+                own = text + f"# {name} {number}".encode() if text else text
+                into.append((f"{site}/{name}/{number}", status, headers, own))
+    pages = [
+        (f"{site}/", 200, html, links.encode()),  # the first is the seed
+        *pages,
+        (f"{site}/ends/page", 200, html, b"the end"),
+        (f"{site}/ends/data.ttl", 200, turtle, b"<urn:d> <urn:b> <urn:c> ."),
+    ]
+    record(path / "x.warc", pages)
+    record(path / "y.warc", forms, accept=RDF_FIRST)
+    return RecordedWorld.load(sorted(path.glob("*.warc")))
+
+
+@pytest.mark.parametrize("name", ["breadth-first", "rules-parents", "learned"])
+def test_live_and_offline_agree_on_what_is_asked_again(tmp_path: Path, name: str) -> None:
+    """Answers with nothing are asked for again, in the same way and the same order."""
+    graph = LinkGraph(negotiating(tmp_path), 1000, leads=LeadOptions(), follow_rdf=True)
+    live = crawl_live(graph, name, 1000)
+    offline = simulate(graph, load_strategy(name, {"SEMCRAWL_RANDOM_SEED": 0}), 1000)
+    assert offline.error == ""
+    assert live.order == offline.order
+    assert live.curve == offline.curve
+    assert len(live.order) > len(set(live.order)) > 80
+
+
+def directed(path: Path) -> RecordedWorld:
+    """Record a host with robots directives and with families of links in RDF."""
+    site = "http://a.example"
+    html, nt = {"Content-Type": "text/html"}, {"Content-Type": NT}
+    see_also = "<urn:{0}> <http://www.w3.org/2000/01/rdf-schema#seeAlso> <{1}/{2}/{0}> .\n"
+
+    def dump(folder: str, count: int) -> bytes:
+        return "".join(see_also.format(n, site, folder) for n in range(count)).encode()
+
+    def linking(name: str, head: str = "") -> bytes:
+        links = f'<a href="/{name}/page">page</a><a href="/{name}/data.nt">data</a>'
+        return f"<html><head>{head}</head><body>{links}</body></html>".encode()
+
+    names = ("tag", "header", "archived", "list", "none", "ours", "others")
+    dumps = ("dead", "late", "moving", "good")
+    home = "".join(f'<a href="/{name}">{name}</a>' for name in names)
+    home += "".join(f'<a href="/{name}.nt">{name}</a>' for name in dumps)
+    answers = [
+        ("", html, home.encode()),
+        ("tag", html, linking("tag", '<meta name="robots" content="nofollow">')),
+        ("header", {**html, "X-Robots-Tag": "nofollow"}, linking("header")),
+        ("archived", html, linking("archived", '<meta name="robots" content="noarchive">')),
+        ("list", {**html, "X-Robots-Tag": "noindex, noarchive"}, linking("list")),
+        ("none", html, linking("none", '<meta name="ROBOTS" content="NONE">')),
+        ("ours", html, linking("ours", '<meta name="semcrawl" content="nofollow">')),
+        ("others", {**html, "X-Robots-Tag": "googlebot: nofollow"}, linking("others")),
+        ("dead.nt", nt, dump("dead", 60)),
+        ("late.nt", {**nt, "X-Robots-Tag": "noarchive"}, dump("late", 60)),
+        ("moving.nt", nt, dump("moving", 60)),
+        ("good.nt", {**nt, "X-Robots-Tag": "nofollow"}, dump("good", 60)),
+    ]
+    answers += [(f"{name}/page", html, name.encode()) for name in names]
+    answers += [(f"{name}/data.nt", nt, f"<urn:{name}> <a:b> <a:c> .".encode()) for name in names]
+    # the first sample after those that were barren is found
+    answers += [(f"late/{n}", nt, f"<urn:{n}> <a:b> <a:d> .".encode()) for n in range(12, 60)]
+    moved = {**html, "Location": "/moved"}
+    responses = [(f"{site}/{at}", 200, headers, body) for at, headers, body in answers]
+    responses += [(f"{site}/moving/{n}", 302, moved, b"") for n in range(60)]
+    responses.append((f"{site}/moved", 200, html, b"the same for all"))
+    record(path / "x.warc", responses)
+    return RecordedWorld.load([path / "x.warc"])
+
+
+@pytest.mark.parametrize("name", ["breadth-first", "rules-parents", "learned"])
+def test_live_and_offline_agree_on_directives_and_families(tmp_path: Path, name: str) -> None:
+    """Pages forbid to follow links or to keep copies; most links of a dump lead nowhere."""
+    graph = LinkGraph(
+        directed(tmp_path), 1000, leads=LeadOptions(), follow_rdf=True, family_tries=10
+    )
+    live = crawl_live(graph, name, 1000)
+    offline = simulate(graph, load_strategy(name, {"SEMCRAWL_RANDOM_SEED": 0}), 1000)
+    assert offline.error == ""
+    assert live.order == offline.order
+    assert live.curve == offline.curve
+    asked = {url.partition("a.example/")[2] for url in live.order}
+    assert {"tag/data.nt", "header/data.nt", "none/page", "ours/page"}.isdisjoint(asked)
+    assert {"archived/data.nt", "others/data.nt", "late/59", "moved"} <= asked
+    withheld = {folder: sum(url.startswith(f"{folder}/") for url in asked) for folder in
+                ("dead", "moving", "late", "good")}  # fmt: skip
+    assert withheld["dead"] < 30
+    assert withheld["moving"] < 30
+    assert withheld["late"] == 60
+    assert withheld["good"] == 0
+    assert live.found == len(map_site(graph).target_depth)

@@ -99,3 +99,41 @@ def test_no_mean_is_told_of_requests_that_some_of_the_runs_never_made():
     figures = data["sets"][0]["worlds"][0]["strategies"]["one"]
     assert figures["requests_to_50"]["mean"] == 1
     assert figures["requests_to_90"] is None
+
+
+def made(seed: int) -> WorldSet:
+    """A generated set of worlds, whose size goes by the seed."""
+    return WorldSet("made", [members(4 + seed), members(2)], again=made, repeat=3)
+
+
+def test_each_repetition_of_generated_worlds_has_its_own():
+    """Even for strategies that do not depend on a seed, so that their figures have a spread."""
+    plan = Plan(["breadth-first", "omniscient"])
+    [result] = study([made(0)], plan, simulated(load_strategy, plan, print))
+    first, second = result.worlds
+    assert [trial.seed for trial in first.trials["breadth-first"]] == [0, 1, 2]
+    assert [trial.found for trial in first.trials["breadth-first"]] == [5, 6, 7]
+    assert [trial.targets for trial in first.trials["omniscient"]] == [5, 6, 7]
+    assert [trial.found for trial in second.trials["breadth-first"]] == [3, 3, 3]
+    data = as_data([result], plan, "offline")["sets"][0]
+    assert data["repeat"] == 3
+    assert data["worlds"][0]["strategies"]["breadth-first"]["found"]["deviation"] == 1
+    assert data["worlds"][0]["targets"] == 5
+
+
+def test_the_user_s_number_of_repetitions_goes_before_that_of_the_worlds():
+    plan = Plan(["breadth-first"], repeat=2, seed=5, chosen=frozenset({"repeat"}))
+    [result] = study([made(5)], plan, simulated(load_strategy, plan, print))
+    assert [trial.seed for trial in result.worlds[0].trials["breadth-first"]] == [5, 6]
+
+
+def test_measurements_of_generated_worlds_are_repeated_too():
+    def measured(seed: int) -> WorldSet:
+        figures = {"count": seed, "share": seed / 2, "name": "x", "deep": {"n": 2 * seed}}
+        return WorldSet("m", [members(2)], again=measured, measure=lambda report: figures)
+
+    plan = Plan(["breadth-first"], repeat=3, chosen=frozenset({"repeat"}))
+    data = as_data(study([measured(0)], plan, simulated(load_strategy, plan, print)), plan, "x")
+    [one] = data["sets"]
+    assert [each["count"] for each in one["repetitions"]] == [0, 1, 2]
+    assert one["figures"] == {"count": 1, "share": 0.5, "name": "x", "deep": {"n": 2}}

@@ -117,15 +117,11 @@ def test_pairs_are_of_strategies_and_not_of_references():
     assert "over 2 pairs" in text
 
 
-def test_the_thesis_s_figures_stand_beside_ours():
-    strategies = {"rules-parents": DATA["strategies"]["a"]}
-    world = {**DATA["worlds"][0], "name": "rossettiarchive", "strategies": {"rules-parents": ONE}}
-    data = {**DATA, "thesis": True, "strategies": strategies, "worlds": [world]}
-    assert rows(tables.found(data, title))[-1][:2] == ["— thesis, RULES-PARENTS", "975"]
-    assert rows(tables.labels(data, title))[2] == ["— thesis", "R", "982 / 975 / 975", "83.1 %"]
-    assert rows(tables.merged(data))[-1][:6] == ["— thesis", "6,057", "5,876", "32", "5", "144"]
-    assert "thesis: all / RDF" in rows(tables.depths(data, title))[0]
-    ours = {**data, "thesis": False}
-    for show in (tables.found, tables.labels, tables.depths):
-        assert "thesis" not in show(ours, title)
-    assert "thesis" not in tables.merged(ours)
+def test_tables_of_the_thesis_have_its_figures_and_ours_with_their_spread():
+    spread = {"mean": 903.4, "deviation": 3.0, "low": 900, "high": 907, "count": 5}
+    row = {"what": "FC-R+HR", "thesis": [975, None], "ours": [spread, None]}
+    data = {"tables": [{"title": "Found", "columns": "documents / none", "rows": [row]}]}
+    text = tables.of_the_thesis(data)
+    assert "Found: documents / none" in text
+    assert rows(text)[1] == ["FC-R+HR", "975 / –", "903 ± 3 / –", "900…907 / –"]
+    assert tables.of_the_thesis({**DATA, "tables": []}) == ""

@@ -16,6 +16,7 @@ import pytest
 from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.settings import Settings
 
+from semcrawl import __version__
 from semcrawl import settings as defaults
 from semcrawl.addon import Addon
 from semcrawl.config.components import ITEM_PIPELINES, RESULT_EXTENSIONS
@@ -71,7 +72,7 @@ def test_our_commands_are_there_in_somebody_s_project(project):
     ):
         done = subprocess.run(
             [sys.executable, "-m", "semcrawl", *command],
-            cwd=project, capture_output=True, text=True, timeout=60,
+            cwd=project, capture_output=True, text=True, timeout=600,
         )  # fmt: skip
         assert said in done.stderr
         assert done.returncode != 0
@@ -109,7 +110,7 @@ def scrapy(folder: Path, *args: str, preexec=None) -> subprocess.CompletedProces
         capture_output=True,
         text=True,
         cwd=folder,
-        timeout=60,
+        timeout=600,
         env=environment,
         preexec_fn=preexec,
     )
@@ -170,7 +171,7 @@ def test_which_delay_holds_for_our_spiders(theirs, ours, holds):
 
 
 CONTACT = {"SEMCRAWL_CONTACT": "me@a.example"}
-WITH_CONTACT = "semcrawl/0.1.0 (+me@a.example)"
+WITH_CONTACT = f"semcrawl/{__version__} (+me@a.example)"
 
 
 @pytest.mark.parametrize(

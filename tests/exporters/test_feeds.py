@@ -77,7 +77,7 @@ def crawl(folder: Path, feeds: dict, times: int = 1, preexec=None, **settings) -
         ],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         cwd=folder,
         preexec_fn=preexec,
     )
@@ -183,7 +183,7 @@ def test_a_pipe_stays_a_pipe_and_a_link_a_link(tmp_path):
     names = ("pipe.nq", "link.nq", "ahead.nq")
     assert [why_unwritable(tmp_path / name) for name in names] == ["", "", ""]
     crawl(tmp_path, {name: {"format": "nq"} for name in names})
-    piped, _ = reader.communicate(timeout=60)
+    piped, _ = reader.communicate(timeout=600)
     assert (tmp_path / "pipe.nq").is_fifo()
     assert len(piped.splitlines()) == 60 * 21
     assert (tmp_path / "link.nq").is_symlink()
@@ -309,7 +309,7 @@ def test_wrong_feeds_are_told_of(tmp_path, feeds, message):
         [sys.executable, "-c", code, json.dumps({"FEEDS": feeds}), "1"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         cwd=tmp_path,
     )
     assert message in done.stderr
@@ -324,7 +324,7 @@ def test_the_command_line_knows_the_formats(tmp_path):
         [sys.executable, "-m", "scrapy", "runspider", str(spider), "-o", "data.nq.gz"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         cwd=tmp_path,
         env={**os.environ, "SCRAPY_SETTINGS_MODULE": "semcrawl.settings"},
     )

@@ -63,6 +63,16 @@ def test_a_server_that_fails_beside_another_of_its_host_is_down_alone(hosts: Hos
     assert hosts.fail(A, scheme="http") is Sign.SILENT
 
 
+def test_a_server_that_never_answers_is_down_however_often_others_of_its_host_do(
+    hosts: Hosts,
+) -> None:
+    """The hosts of a domain take turns: the answers of one say nothing of the others."""
+    for _ in range(2):
+        assert hosts.fail(A, scheme="https") is Sign.NOTHING
+        hosts.answer(A, scheme="http")
+    assert hosts.fail(A, scheme="https") is Sign.SERVER
+
+
 def test_when_known_hosts_fail_together_with_no_answer_between_it_is_our_network(
     hosts: Hosts,
 ) -> None:

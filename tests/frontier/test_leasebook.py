@@ -52,6 +52,19 @@ async def test_a_link_is_in_flight_until_it_is_read_and_held_until_its_results_a
     assert book.unsent == 1
 
 
+async def test_time_for_reading_is_no_delay_of_the_host(taken: Taken) -> None:
+    """A link whose response has come is overdue only after much longer."""
+    _, book, (one, two, three, _) = taken
+    for lease in (one, two, three):
+        book.note_sent(lease)
+        book.attempt(lease).handed_out_at -= 5
+    book.note_downloaded(one)
+    book.note_downloaded(two)
+    assert book.overdue(2.0) == [three]
+    book.attempt(two).handed_out_at -= 15
+    assert book.overdue(2.0) == [two, three]
+
+
 async def test_the_frontier_hears_what_was_done_and_what_failed(taken: Taken) -> None:
     frontier, book, (one, two, three, four) = taken
     book.end(one)

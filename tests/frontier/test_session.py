@@ -164,9 +164,21 @@ async def test_a_link_that_keeps_silent_lets_two_others_be_tried(
     """One after the other, each would hold those behind it for as long."""
     await crawl.begin(*(f"http://h{n}/" for n in range(9)))
     silent = await crawl.fetch()
-    monkeypatch.setattr(LeaseBook, "overdue", lambda book, seconds: [silent])
+    monkeypatch.setattr(LeaseBook, "overdue", lambda book, *seconds, **reading: [silent])
     others = [await crawl.fetch() for _ in range(2)]
     assert crawl.session.in_flight == [silent, *others]
+
+
+@pytest.mark.parametrize("crawl", [{"concurrency": 8, "seed_interval": 2.0 * LIMIT}], indirect=True)
+async def test_a_host_is_asked_as_soon_as_it_may_while_another_keeps_silent(crawl: Crawl) -> None:
+    """Nothing that ends wakes the crawl, as the last link taken is one without an answer."""
+    await crawl.session.open()
+    await crawl.session.frontier.pace.set("quick", delay=0.3)
+    await crawl.begin("http://quick/1", "http://quick/2")
+    first = await crawl.fetch()
+    await crawl.session.intake.plant([("http://silent/", LinkState())], "html")
+    crawl.finish(first)
+    assert [(await crawl.fetch()).entry.host for _ in range(2)] == ["silent", "quick"]
 
 
 @pytest.mark.parametrize("crawl", [{"concurrency": 1}], indirect=True)

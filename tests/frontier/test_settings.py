@@ -58,7 +58,7 @@ def test_options_of_the_frontier(setting: str, word: str, option: str, value: ob
         ("SEMCRAWL_SLOW_START", "7", {"slow_start": 7}),
         ("SEMCRAWL_PAGES", "7", {"budget": 7}),
         ("SEMCRAWL_PATIENCE", "7", {"patience": 7}),
-        ("SEMCRAWL_PACE_BY", "domain", {"pace_by": "domain"}),
+        ("SEMCRAWL_PACE_BY", "host", {"pace_by": "host"}),
         ("MAX_IDLE_TIME_BEFORE_CLOSE", "7.5", {"idle_time": 7.5}),
         ("REDIS_URL", "redis://a.example", {"shared": True}),
         ("SEMCRAWL_FAIRNESS", "yield", {"report_yields": True}),

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 from frontier_calls import OPTIONS, Q, drain, link, sharded
+from hypothesis import example, given
+from hypothesis import strategies as st
 from redis import Redis
+from redis.asyncio.connection import parse_url
 from scrapy.settings import Settings
 from served_redis import ServedRedis
 
@@ -262,3 +265,23 @@ async def test_a_server_that_stands_still_for_too_long_ends_the_crawl_with_one_l
     await frontier.close()
     async with sharded(urls, prefix) as again:
         assert sorted(await drain(again), key=int) == [str(n) for n in range(30)]
+
+
+@given(
+    st.text(
+        st.characters(min_codepoint=33, max_codepoint=0x2FF, exclude_characters=",%"), min_size=1
+    )
+)
+@example("a/b?c#d@e:f")
+def test_a_password_may_hold_any_character_and_is_never_shown(password: str) -> None:
+    url = f"redis://:{password}@r.example:6380/3"
+    (found,) = Addresses.read(url).urls
+    parsed = parse_url(found)
+    assert (parsed["password"], parsed["host"], parsed["port"]) == (password, "r.example", 6380)
+    for shown in (url, found):
+        assert public_address(shown) == "redis://r.example:6380/3"
+
+
+def test_passwords_in_messages_about_a_list_are_not_shown() -> None:
+    shown = public_address("redis://:a/b@x.example,redis://u:c?d@y.example:1/2")
+    assert shown == "redis://y.example:1/2"

@@ -95,7 +95,7 @@ async def test_the_target_of_a_redirect_takes_the_place_of_the_link(crawl: Crawl
     parts = Spider(crawl)
     await crawl.begin(D)
     attempt = await parts.next()
-    record = await parts.redirects().follow(attempt, response(301, Location="/there"))
+    record, _ = await parts.redirects().follow(attempt, response(301, Location="/there"))
     assert (record.outcome, record.final_url) == (FetchOutcome.REDIRECTED, D + "there")
     crawl.finish(attempt.lease)
     target = await parts.next()
@@ -116,7 +116,7 @@ async def test_a_redirect_that_is_not_followed_says_why(
     parts = Spider(crawl, **settings)
     await crawl.begin(D)
     attempt = await parts.next()
-    record = await parts.redirects().follow(attempt, response(302, Location=location))
+    record, _ = await parts.redirects().follow(attempt, response(302, Location=location))
     assert (record.outcome, record.errors) == (FetchOutcome.HTTP_ERROR, problem)
 
 

@@ -39,8 +39,10 @@ class Web:
         return 2 * page + 1 >= self.pages and page % self.rdf_every == 0
 
     def requests(self) -> list[tuple[float, str, str]]:
-        """Requests for pages."""
-        return [entry for entry in self.log if entry[2].startswith("/page/")]
+        """Requests for pages, not for the folder that they are in."""
+        return [
+            entry for entry in self.log if len(entry[2]) > len("/page/") and "/page/" in entry[2]
+        ]
 
     def answer(self, host: str, path: str) -> tuple[str, str, str]:
         """Return status, content type and body."""

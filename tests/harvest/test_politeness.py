@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -64,6 +66,37 @@ def test_a_domain_is_asked_as_slowly_as_its_slowest_host_wants(tmp_path: Path) -
     times = [line["t"] for line in logged(log) if line["path"] != "/robots.txt"]
     assert len(times) == 8
     assert min(later - earlier for earlier, later in pairwise(times)) > 0.45
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_crawl_keeps_the_unit_that_it_began_with(tmp_path: Path, *, earlier: bool) -> None:
+    """A crawl of an earlier version, which noted none, began with hosts."""
+    log, folder = tmp_path / "requests.jsonl", tmp_path / "out"
+    hosts = ["a.d.example", "b.d.example"]
+
+    async def answer(request: Request, out: Stream) -> None:
+        links = "".join(f"<a href=http://{host}/{n}>x</a>" for n in range(9) for host in hosts)
+        await out.whole(200, [("Content-Type", "text/html")], links.encode())
+
+    with serve(DemoWeb(), log=log, handlers=dict.fromkeys(hosts, answer)) as server:
+        options = ("-s", "SEMCRAWL_CRAWL_DELAY=0.3", "--relevance", "breadth-first")
+        start = [f"http://{host}/" for host in hosts]
+        first = ("--pages", "3", "-s", "SEMCRAWL_PACE_BY=host")
+        harvest(*start, *first, *options, folder=folder, proxy=server.proxy_url)
+        if earlier:
+            with closing(sqlite3.connect(folder / "frontier.db")) as frontier, frontier:
+                sql = "DELETE FROM state WHERE CAST(name AS TEXT) = 'pace-by'"
+                assert frontier.execute(sql).rowcount == 1
+        more = ("--pages", "16", *options)
+        run = harvest(*start, *more, folder=folder, proxy=server.proxy_url)
+    assert "began with SEMCRAWL_PACE_BY=host" in (run.folder / "crawl.log").read_text()
+    times = [(line["t"], line["host"]) for line in logged(log) if line["path"] != "/robots.txt"][
+        -10:
+    ]
+    gaps = [(b[0] - a[0], a[1] != b[1]) for a, b in pairwise(times)]
+    # two hosts in turn
+    assert min(gap for gap, between in gaps if between) < 0.25
 
 
 @pytest.mark.slow
@@ -159,7 +192,8 @@ def test_a_host_whose_robots_txt_fails_is_left_alone(tmp_path: Path) -> None:
     outcomes = run.outcomes()
     assert outcomes["http://busy.example/page"] == ["robots-denied", "fetched-html"]
     assert outcomes["http://down.example/page"] == ["robots-denied", "robots-denied"]
-    assert asked(log).keys() == {"busy.example/page", *(f"{host}/robots.txt" for host in fails)}
+    pages = {"busy.example/page", "busy.example/"}  # the folder that the page is in
+    assert asked(log).keys() == pages | {f"{host}/robots.txt" for host in fails}
 
 
 @pytest.mark.slow

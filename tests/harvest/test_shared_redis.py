@@ -56,8 +56,10 @@ def test_two_harvests_do_not_mix(redis: str, tmp_path: Path) -> None:
         named = ("-s", f"SEMCRAWL_CRAWL_NAME={names[0]}")
         refused = harvest("http://b.example/", *named, folder=tmp_path / "c", **place)
         refused.says_in_one_line(names[0], "http://a.example/", "--join")
-        joined = harvest("--join", names[0], *QUICK, folder=tmp_path / "d", **place)
+        store = ("-s", "SEMCRAWL_STORE_URL=http://127.0.0.1:9/store")
+        joined = harvest("--join", names[0], *QUICK, *store, folder=tmp_path / "d", **place)
         assert "Traceback" not in joined.err
+        assert "give all workers one SEMCRAWL_METADATA_URL" in joined.err
         again = harvest(*QUICK, folder=tmp_path / "a", **place)
         assert "nothing left to fetch" in again.out
     looked = start("frontier", "a", folder=tmp_path / "a", REDIS_URL=redis).wait()

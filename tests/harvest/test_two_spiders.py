@@ -49,3 +49,25 @@ def test_links_that_one_spider_finds_for_the_other_are_learned_of(tmp_path: Path
             folder=tmp_path / "out", proxy=server.proxy_url,
         )  # fmt: skip
     assert len(run.documents()) > 26
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("shares", "pages"), [("html=3,rdf=1", 30), ("html=1,rdf=3", 10)])
+def test_each_spider_gets_its_share_of_the_requests(
+    tmp_path: Path, shares: str, pages: int
+) -> None:
+    """More links wait for both than there are requests (T.6)."""
+    documents = {"/": page(*(f"/p{n}" for n in range(60)), "/list.nt")}
+    documents |= {f"/p{n}": page() for n in range(60)}
+    listed = "".join(f"<{D}/> <http://v.example/lists> <{D}/{n}.nt> .\n" for n in range(60))
+    documents["/list.nt"] = ("application/n-triples", listed.encode())
+    documents |= {f"/{n}.nt": ("application/n-triples", triples(f"{n}", 1)) for n in range(60)}
+    with serve(DemoWeb(), handlers={"d.example": handler(documents)}) as server:
+        run = harvest(
+            f"{D}/", "--fast", "--relevance", "rules", "--pages", "42",
+            "-s", "CONCURRENT_REQUESTS=4", "-s", f"SEMCRAWL_QUEUE_SHARES={shares}",
+            folder=tmp_path / "out", proxy=server.proxy_url,
+        )  # fmt: skip
+    fetched = [url for url in run.outcomes() if not url.endswith("/robots.txt")]
+    assert len(fetched) == 42
+    assert sum(url.startswith(f"{D}/p") for url in fetched) == pytest.approx(pages, abs=4)

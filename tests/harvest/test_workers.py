@@ -27,7 +27,7 @@ WEB = DemoWeb()
 MANIFEST = WEB.manifest()
 #: quick, and still so slow that something can happen meanwhile
 PACED = (
-    *("-s", "SEMCRAWL_CRAWL_DELAY=0.1"),
+    *("-s", "SEMCRAWL_CRAWL_DELAY=0.1", "-s", "SEMCRAWL_PACE_BY=host"),
     *("-s", "SEMCRAWL_OBEY_CRAWL_DELAY=0"),
     *("-s", "SEMCRAWL_ENDPOINTS=found"),
 )

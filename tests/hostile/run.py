@@ -31,7 +31,7 @@ MOST_MEMORY = 600e6
 MOST_TIME = 1.5
 #: seconds until a world counts as hanging, and until it must end when it is told to
 LIMIT, END = 90.0, 10.0
-#: requests that may be under way when a crawl is interrupted
+#: requests of each worker that may be under way when a crawl is interrupted
 IN_FLIGHT = 16
 
 
@@ -243,7 +243,8 @@ def _unfitting(
     sent = run.sent()
     asked = Counter(address(entry.url(port)) for entry in log if entry.method != "CONNECT")
     missing, surplus = asked - sent, sent - asked
-    if missing.total() > (0 if world.ends else IN_FLIGHT):
+    workers = 2 if "--workers" in world.options else 1
+    if missing.total() > (0 if world.ends else IN_FLIGHT * workers):
         found.append(f"{missing.total()} requests without a record: {list(missing)[:3]}")
     # what never reached a server left no trace there
     lost = {address(r["url"]) for r in records if r["outcome"] in ("network-error", "timeout")}

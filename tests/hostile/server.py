@@ -48,7 +48,8 @@ class Asked:
 class WebServer:
     """Serves hosts from a thread while in use as a context manager.
 
-    ``handlers`` answer by host; hosts that are none of these get 404 for everything.
+    ``handlers`` answer by host; ``*.wild.example`` answers for all hosts of that ending. Hosts that
+    are none of these get 404 for everything.
     ``addresses`` gives hosts an address (``direct``) that is not theirs alone. ``silent`` are
     endings of names that no name server answers for, ``lookup`` the seconds that it takes to hear
     that there is no such name.
@@ -183,7 +184,8 @@ class WebServer:
         asked = Asked(time.monotonic(), request.method, request.host, request.path, request.headers)
         self.log.append(asked)
         try:
-            if handler := self.handlers.get(request.host):
+            wild = "*." + request.host.partition(".")[2]
+            if handler := self.handlers.get(request.host) or self.handlers.get(wild):
                 await handler(request, out)
             else:
                 await out.whole(404, [], b"")

@@ -8,11 +8,19 @@ import pytest
 
 from hostile.run import measure, seconds_alone
 from hostile.worlds import WORLDS
+from hostile.worlds.bodies import UNBOUNDED
+from hostile.worlds.slow import SILENT_SEEDS
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("name", sorted(WORLDS))
+def test_silent_hosts_in_front_keep_no_document_away(tmp_path: Path) -> None:
+    """They are met first, and the others soon after; memory and records hold as everywhere."""
+    figures = measure(WORLDS[SILENT_SEEDS], tmp_path, limit=180)
+    assert figures.broken() == figures.late()
+
+
+@pytest.mark.parametrize("name", sorted(WORLDS.keys() - {SILENT_SEEDS, UNBOUNDED}))
 def test_good_hosts_are_harvested_beside_bad_ones(name: str, tmp_path: Path) -> None:
     """A world that is late on a busy machine gets a second try."""
     (tmp_path / "first").mkdir()

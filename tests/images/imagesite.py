@@ -67,7 +67,7 @@ async def site(request: Request, out: Stream) -> None:
     if path == "/":
         links = [f"<a href=/p/{n}>{n}</a>" for n in range(PAGES)]
         body = " ".join([*links, "<a href=/odd>odd</a> <a href=/data.ttl>data</a>"]).encode()
-    elif path.startswith("/p/"):
+    elif path.startswith("/p/") and path[3:].isdecimal():
         body = shown(int(path[3:])).encode()
     elif path == "/odd":
         body = "".join(f"<p>about {name}<img src={name}></p>" for name in ODD).encode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from images.pictures import drawn, packed
 from semcrawl.images.decoding import decode
@@ -15,12 +15,15 @@ from semcrawl.images.nearcopies import Look, LookIndex
 def look(body: bytes) -> Look:
     decoded = decode(body)
     assert decoded.miniature, decoded
-    return Look(decoded.perceptual_hash, decoded.miniature, decoded.width, decoded.height)
+    return Look(
+        *(decoded.perceptual_hash, decoded.miniature, decoded.width, decoded.height),
+        *(decoded.media_type, lambda: decoded.grey),
+    )
 
 
 def index_of(*looks: Look, most_bits: int = 16) -> LookIndex:
     kept = dict(enumerate(looks, 1))
-    index = LookIndex(most_bits, lambda numbers: {n: kept[n].miniature for n in numbers})
+    index = LookIndex(most_bits, lambda numbers: {n: kept[n] for n in numbers})
     for number, each in kept.items():
         index.add(number, each)
     return index
@@ -36,7 +39,7 @@ RED = look(packed(drawn()))
         packed(drawn().resize((800, 600)), "WEBP"),
         packed(drawn(), "JPEG", quality=40),
         packed(drawn(), "GIF"),
-        packed(drawn().point(lambda value: value * 0.93)),
+        packed(drawn().point(lambda value: value * 0.93), "JPEG"),
     ],
 )
 def test_another_size_format_quality_or_brightness_is_a_near_copy(body: bytes) -> None:
@@ -74,3 +77,31 @@ def test_the_index_grows_and_finds_each() -> None:
 def test_a_thumbnail_is_a_near_copy_of_its_image() -> None:
     thumbnail = Image.open(io.BytesIO(decode(packed(drawn())).colour))
     assert index_of(RED).nearest(look(packed(thumbnail, "PNG"))) == 1
+
+
+def dialog(*lines: str, size: tuple[int, int] = (480, 360)) -> Image.Image:
+    """A screenshot of a dialog: a frame, a title bar, and lines of text."""
+    picture = Image.new("RGB", size, "white")
+    pen = ImageDraw.Draw(picture)
+    pen.rectangle((0, 0, size[0] - 1, 30), fill="navy", outline="black")
+    pen.rectangle((10, size[1] - 50, 200, size[1] - 10), outline="grey", width=3)
+    for number, line in enumerate(lines):
+        pen.text((20, 60 + 40 * number), line, fill="black", font_size=28)
+    return picture
+
+
+def test_two_screenshots_of_one_size_whose_pixels_differ_are_no_copies() -> None:
+    """Nothing changes pixels of a lossless format on the way; a scaled one of it is a copy."""
+    shown, other = dialog("Open a file", "Cancel"), dialog("Open a file", "Cancel!")
+    index = index_of(look(packed(shown)))
+    assert index.nearest(look(packed(other))) is None
+    assert index.nearest(look(packed(shown.convert("RGBA")))) == 1
+    assert index.nearest(look(packed(shown.resize((400, 300), Image.Resampling.LANCZOS)))) == 1
+    assert index.nearest(look(packed(shown, "JPEG", quality=60))) == 1
+
+
+def test_a_part_that_differs_is_enough() -> None:
+    """Another dialog of the program in another size and format, with other text in few lines."""
+    index = index_of(look(packed(dialog("Import the accounts", "from a file"))))
+    other = dialog("Import the accounts", "by network").resize((400, 300), Image.Resampling.LANCZOS)
+    assert index.nearest(look(packed(other, "JPEG", quality=90))) is None

@@ -228,3 +228,34 @@ async def test_images_that_cannot_be_read_are_told_of_in_one_line(tmp_path: Path
 async def test_pages_are_only_read(server: URL) -> None:
     async with aiohttp.ClientSession() as session, session.post(server, data=b"x") as answer:
         assert answer.status == 405
+
+
+async def test_clicks_move_what_a_query_finds_and_others_links_do_not(tmp_path: Path) -> None:
+    """The chosen image and those with similar texts come first; other queries stay as they were."""
+    texts = ["fresh fish from the river", "tuna boat in the harbour", "tuna boat at sea", "red car"]
+    job = make_job(tmp_path / "job", [Made([(TextKind.CAPTION, f"photo of a {t}")]) for t in texts])
+
+    async def order(server: URL, query: str) -> list[int]:
+        found = await get_json(server / "api/search" % {"q": query})
+        return [image["id"] for image in found["images"]]
+
+    async with served(job) as server:
+        _, page = await get(server / "" % {"q": "photo"})
+        assert 'href="/image/3?q=photo"' in page
+        before, other = await order(server, "photo"), await order(server, "red car")
+        assert before[-1] != 4
+        link = server / "image/4" % {"q": "photo"}
+        for site in ("cross-site", "same-site", "none"):
+            assert (await get(link, **{"Sec-Fetch-Site": site}))[0] == 200
+        ahead = {"Sec-Fetch-Site": "same-origin", "Sec-Purpose": "prefetch"}
+        assert [(await get(link, **headers))[0] for headers in ({}, ahead)] == [200, 200]
+        assert await order(server, "photo") == before
+        for number in (2, 2, 2, 2, 9, 2, 2):
+            shown = server / f"image/{number}" % {"q": "Photo"}
+            await get(shown, **{"Sec-Fetch-Site": "same-origin"})
+        assert (await order(server, "photo"))[:2] == [2, 3]
+        assert await order(server, "red car") == other
+    async with served(job) as server:
+        assert (await order(server, "photo"))[:2] == [2, 3]
+    with closing(sqlite3.connect(job / "images.db")) as database:
+        assert database.execute("SELECT image_id, count FROM click").fetchall() == [(2, 6)]

@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 from semcrawl.links import (
     ExtractionOptions,
     Link,
+    address_of,
     extract_links,
     header_links,
     header_text,
+    link_header,
     merge_links,
     metadata_links,
     refresh_target,
@@ -41,6 +43,23 @@ def test_every_element_that_links_is_read():
     assert found[3].anchor == "north"
     assert [x.position for x in found] == [0, 1, 2, 3, 4]
     assert urls('<frameset><frame src="f"></frameset>') == ["http://a.org/dir/f"]
+
+
+@pytest.mark.parametrize("padding", ["", "<!-- " + "x" * 70_000 + " -->"], ids=["", "large"])
+def test_links_of_drawings_and_embedded_documents(padding):
+    """Anchors of SVG link by either attribute; what a drawing uses, and formulas, are no links."""
+    body = (
+        '<svg xmlns:xlink="http://www.w3.org/1999/xlink"><g><a xlink:href="1"><text>Tide</text></a>'
+        '<A XLINK:HREF=" 2 "/></A><a href="3" xlink:href="x"></a><use xlink:href="#q"/>'
+        '<use href="x.svg#q"/><image xlink:href="x.png"/></g></svg><a xlink:href="x">none</a>'
+        '<object data="4" type="text/turtle"><a href="5">or</a></object><object>x</object>'
+        '<embed src="6" type="application/rdf+xml"><math><mi xlink:href="x">a</mi></math>'
+    )
+    found = links(body + padding)
+    assert [(x.element, x.url.rpartition("/")[2]) for x in found] == [
+        ("a", "1"), ("a", "2"), ("a", "3"), ("object", "4"), ("a", "5"), ("embed", "6"),
+    ]  # fmt: skip
+    assert (found[0].anchor, found[3].type) == ("Tide", "text/turtle")
 
 
 def test_a_link_tells_what_the_page_says_about_it():
@@ -111,13 +130,20 @@ def test_a_header_that_lies_about_utf8(declared):
     assert link.anchor == "größe"
 
 
-@pytest.mark.parametrize("meta", ["", "<meta charset=iso-8859-1>", "<meta charset=utf-8>"])
 @pytest.mark.parametrize("padding", ["", "<!-- " + "x" * 70_000 + " -->"], ids=["", "large"])
-def test_utf8_is_not_believed_of_what_is_none(meta, padding):
-    """Servers say it of all their pages, older ones included."""
-    body = f"{meta}<a href='/Straße'>größe</a>{padding}".encode("cp1252")
+def test_utf8_is_not_believed_of_what_is_none(padding):
+    """Servers say it of all their pages, older ones included: the page's own word counts."""
+    body = f"<meta charset=iso-8859-1><a href='/Straße'>größe</a>{padding}".encode("cp1252")
     [link] = links(body, "text/html; charset=UTF-8")
     assert (link.url, link.anchor) == ("http://a.org/Stra%C3%9Fe", "größe")
+
+
+@pytest.mark.parametrize("meta", ["", "<meta charset=utf-8>"])
+def test_bytes_that_are_not_utf8_as_declared_are_lost(meta):
+    """As in browsers: nothing says what else they may be."""
+    body = f"{meta}<a href='/x'>größe</a>".encode("cp1252")
+    [link] = links(body, "text/html; charset=UTF-8")
+    assert (link.url, link.anchor) == ("http://a.org/x", "gr\ufffd\ufffde")
 
 
 def test_another_encoding_of_a_page_counts_where_its_header_says_utf8():
@@ -151,7 +177,7 @@ def test_a_query_is_in_the_encoding_of_its_page(charset, query, padding):
     """The path is in UTF-8 everywhere; what an encoding has no sign for is named by its number."""
     start = f"<html><body class='of some length'><p>{'где ' * 9}"
     body = f"{start}<a href='/л?a=&q=л&#233;#л'>{padding}".encode(charset)
-    expected = [f"http://a.org/%D0%BB?q={query}"]
+    expected = [f"http://a.org/%D0%BB?a=&q={query}"]
     assert urls(body, f"text/html; charset={charset}") == expected
 
 
@@ -253,7 +279,14 @@ def test_ten_megabytes():
             [("a", "", "text/turtle"), ("b", "", "")],
         ),
         ("<a>;; ; rel=next;, <b>;", [("a", "next", ""), ("b", "", "")]),
-        ('<a>; title="open; rel=next, <b>; rel=up', [("a", "", ""), ("b", "up", "")]),
+        ('<a>; title="open; rel=next, <b>; rel=up', [("a", "next", ""), ("b", "up", "")]),
+        ('<a>; rel=next <b>; rel="up"', [("a", "next", ""), ("b", "up", "")]),
+        ("<a>; rel=next\", <b>; rel='up'", [("a", "next", ""), ("b", "'up'", "")]),
+        ('<a> rel="describedby" type="text/turtle"', [("a", "describedby", "text/turtle")]),
+        ('<a>; type="Text/Turtle; charset=utf-8"; rel=x', [("a", "x", "text/turtle")]),
+        ("<a>; rel*=UTF-8''next; rel=x, <b>; rel*=odd", [("a", "next", ""), ("b", "odd", "")]),
+        ("<a\n>; rel\t=\tnext\n,\n<b>", [("a", "next", ""), ("b", "", "")]),
+        ("<a>" + ";" * 15_000, [("a", "", "")]),
         ("nonsense, <mailto:x>, <#y>", []),
         ("<a", []),
     ],
@@ -320,6 +353,16 @@ def test_where_a_refresh_leads(value, target):
     assert refresh_target(value) == target
 
 
+def test_texts_of_link_headers():
+    """A title may name its encoding; of Latin-1 the text is read, and an address stays as it is."""
+    header = "<a>; title*=iso-8859-1'de'Gr%F6%DFe; title=x, <b>; title*=UTF-8''%e2%82%ac"
+    assert [x.title for x in header_links(header, "http://a.org/")] == ["Größe", "€"]
+    [found] = header_links(link_header(b'<caf\xe9?\xe8>; title="caf\xe9"'), "http://a.org/")
+    assert (found.url, found.title) == ("http://a.org/caf%E9?%E8", "café")
+    [found] = header_links(link_header('<café>; title="café"'.encode()), "http://a.org/")
+    assert (found.url, found.title) == ("http://a.org/caf%C3%A9", "café")
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [(b"/caf\xc3\xa9.ttl", "/café.ttl"), (b"/caf\xe9.ttl", "/café.ttl"), (b"/a", "/a")],
@@ -327,6 +370,7 @@ def test_where_a_refresh_leads(value, target):
 def test_headers_in_two_encodings(value, text):
     """An address in a header is UTF-8, or else Latin-1."""
     assert header_text(value) == text
+    assert address_of(value) == text.replace("é", "é" if "é".encode() in value else "%E9")
 
 
 def test_occurrences_of_a_url_lend_each_other_what_they_say():

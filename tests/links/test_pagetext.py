@@ -37,7 +37,7 @@ def test_the_visible_text_is_read_and_nothing_else():
     assert page.language == "en-gb"
     assert page.headings == "Fish"
     assert page.title == "A <b>page"
-    assert page.text == "Fish one two se ven eight"
+    assert page.text == "Fish\none\ntwo\nse ven\neight"
 
 
 @pytest.mark.parametrize("silent", ["<p>no</p>", "no <b>no</b> no", "no<!-- no -->no", "no"])
@@ -46,7 +46,7 @@ def test_the_text_of_a_tree_is_that_of_its_visible_parts(tag, silent):
     """Trees of XML as well, in which a script may hold elements."""
     inner = f"<{tag}>{silent}</{tag}>"
     root = etree.fromstring(f"<html><body>a {inner}<p>b{inner}c</p>{inner} d</body></html>")
-    assert page_text(root, 1000).text == "a b c d"
+    assert page_text(root, 1000).text.split() == ["a", "b", "c", "d"]
 
 
 @given(
@@ -95,7 +95,7 @@ def test_the_words_are_those_that_another_reader_sees(body):
     ("head", "before", "title"),
     [
         ("<title>Site - Herring</title>", "<h1>Herring</h1><p>by A. Writer</p>", "Herring"),
-        ("<title>Welcome</title>", "<center><b>Counting fish</b></center>", "Counting fish"),
+        ("<title>Welcome</title>", "<center><b>Counting fish</b></center>", "Welcome"),
         ("", "<h1>A long title<br>of two lines</h1><div>1 May</div>", "A long title of two lines"),
         (
             "",
@@ -132,3 +132,26 @@ def test_the_library_finds_the_same_paragraphs():
 @given(st.binary(max_size=200))
 def test_no_body_is_an_error(body):
     page_content(body)
+
+
+@pytest.mark.parametrize(
+    ("head", "heading", "title"),
+    [
+        ("<title>Lyrics - Manual</title>", "<h3>Navigation</h3>", "Lyrics - Manual"),
+        ("<title>Lyrics - Manual</title>", "<h3>Navigation</h3><h1>Lyrics<a>¶</a></h1>", "Lyrics"),
+        ("<meta property='og:title' content='Song'>", "<h1>Menu</h1>", "Song"),
+        ("", "<h1>Lyrics ¶</h1>", "Lyrics"),
+    ],
+)
+def test_a_title_by_its_look_must_be_in_the_one_that_the_page_gives(head, heading, title):
+    page = f"<html><head>{head}</head><body>{heading}<p>{PARAGRAPH}</p></body></html>"
+    assert page_content(page.encode()).title == title
+
+
+@pytest.mark.parametrize("deep", [0, 300])
+def test_many_parts_beside_the_content_cost_what_they_are(deep: int) -> None:
+    """Each is looked at once, though there may be as many headings in them (quadratic, if not)."""
+    many = "<nav><h1>menu</h1></nav>" * 15_000
+    body = "<div>" * deep + many + "<main><header><h1>own</h1></header><p>text</p></main>"
+    text = read_page(body.encode(), URL, "text/html", TEXT).text
+    assert (text.headings, text.text) == ("own", "own\ntext")

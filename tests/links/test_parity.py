@@ -14,7 +14,10 @@ from semcrawl.web.urls import Resolver
 URL = "http://a.org/dir/page"
 PADDING = "<!-- " + "x" * 70_000 + " -->"
 #: where elements of a page lead
-PLACES = {"a": "href", "area": "href", "link": "href", "iframe": "src", "frame": "src"}
+PLACES = {
+    "a": "href", "area": "href", "link": "href", "iframe": "src", "frame": "src",
+    "object": "data", "embed": "src",
+}  # fmt: skip
 
 
 def links(body: str) -> list:

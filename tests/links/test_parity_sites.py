@@ -15,6 +15,7 @@ import pytest
 
 from semcrawl.links import ExtractionOptions, parsing, read_page
 from semcrawl.rdf import detect
+from semcrawl.web.charsets import Form, to_utf8
 from semcrawl.web.urls import Resolver
 from semcrawl.web.vocabulary import Kind
 
@@ -24,7 +25,10 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (SHARED / "sites").is_dir(), reason="needs ../shared/sites"),
 ]
-PLACES = {"a": "href", "area": "href", "link": "href", "iframe": "src", "frame": "src"}
+PLACES = {
+    "a": "href", "area": "href", "link": "href", "iframe": "src", "frame": "src",
+    "object": "data", "embed": "src",
+}  # fmt: skip
 ALL = ExtractionOptions(max_links=10**9, text=10**9)
 #: bytes above which a page is too much for html5lib, which reads every tenth page
 TOO_MUCH = 300_000
@@ -85,7 +89,8 @@ def test_links_of_every_page(name, host, monkeypatch):
             assert page.fault == "", url
         assert texts[0] == texts[1], url
         assert found[True] == found[False], url
-        text, encoding = parsing.to_utf8(body, content_type)
+        decoded = to_utf8(body, content_type, Form.PAGE)
+        text, encoding = decoded.data.replace(b"\0", b""), decoded.encoding.name
         parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
         try:
             trees = [lxml.html.document_fromstring(text, parser=parser)]

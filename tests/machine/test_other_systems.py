@@ -126,7 +126,6 @@ async def test_without_alarms_the_crawl_ends_a_reader_itself(
 ) -> None:
     monkeypatch.setattr(process, "HAS_ALARMS", False)
     pool = ReadingProcesses(1, 0.1)
-    pool._seconds = 0.5
     deep = b'{"@context": ' * 20 + b"{}" + b"}" * 20
     try:
         child = pool._start()

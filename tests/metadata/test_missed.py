@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from semcrawl.items import FetchOutcome
@@ -67,3 +69,13 @@ def test_a_redirect_out_of_scope_counts_for_where_it_leads() -> None:
     missed = Missed()
     missed.note(URL, "http://b.example/", "out-of-scope", 302, "")
     assert missed.by_reason() == {"out-of-scope": {"b.example": 1}}
+
+
+@pytest.mark.parametrize("outcome", FetchOutcome)
+def test_an_outcome_says_whether_it_gave_something_or_why_not(outcome: FetchOutcome) -> None:
+    means, why = outcome.means, why_missed(outcome, None, "")
+    leads_on = means.errand or outcome is FetchOutcome.REDIRECTED
+    assert means.gave + leads_on + bool(why) == 1
+    assert not means.problem or why
+    assert not means.passing or why
+    assert FetchOutcome(str(outcome)) is pickle.loads(pickle.dumps(outcome)) is outcome

@@ -126,3 +126,17 @@ def change(file: QuadsFile) -> None:
             document("added", "1"),
         ]
     )
+
+
+def settings_for(server: Server, *, bulk: bool = False) -> list[str]:
+    """Return the options by which a harvest delivers to a server."""
+    values = {
+        "URL": server.gsp,
+        "UPDATE_URL": server.update,
+        "USER": server.user,
+        "PASSWORD": server.password,
+        "AUTH": "digest" if isinstance(server, Virtuoso) else "basic",
+        "BULK_URL": f"{server.gsp}?no_transaction" if bulk else "",
+        "CLOSE_TIMEOUT": "200",
+    }
+    return [x for name, value in values.items() for x in ("-s", f"SEMCRAWL_STORE_{name}={value}")]

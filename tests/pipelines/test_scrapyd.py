@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 import subprocess
@@ -27,6 +28,7 @@ http_port = {port}
 poll_interval = 0.2
 jobs_dir = {folder}/jobs
 logs_dir = {folder}/logs
+items_dir = {folder}/items
 eggs_dir = {folder}/eggs
 dbs_dir = {folder}/dbs
 """
@@ -34,7 +36,7 @@ dbs_dir = {folder}/dbs
 
 @pytest.fixture
 def scrapyd(tmp_path):
-    """A scrapyd with the repository's project deployed."""
+    """A scrapyd without a project."""
     folder = tmp_path / "scrapyd"
     folder.mkdir()
     port = free_port()
@@ -44,7 +46,6 @@ def scrapyd(tmp_path):
     )
     url = f"http://127.0.0.1:{port}"
     until(lambda: answers(url))
-    deploy(tmp_path / "checkout", url)
     yield url, folder
     process.terminate()
     process.wait()
@@ -59,6 +60,11 @@ def deploy(checkout: Path, url: str) -> None:
     (checkout / "README.md").touch()
     ignore = shutil.ignore_patterns("__pycache__")
     shutil.copytree(REPOSITORY / "semcrawl", checkout / "semcrawl", ignore=ignore)
+    send(checkout, url)
+
+
+def send(checkout: Path, url: str) -> None:
+    """Build an egg of a project and send it."""
     config = checkout / "scrapy.cfg"
     config.write_text(config.read_text().replace("http://localhost:6800", url))
     done = subprocess.run(
@@ -77,15 +83,16 @@ def answers(url: str) -> bool:
 
 def test_deploy_schedule_two_jobs_and_cancel_one(scrapyd, web):
     url, folder = scrapyd
-    spiders = requests.get(f"{url}/listspiders.json?project=semcrawl", timeout=60).json()
+    deploy(folder / "checkout", url)
+    spiders = requests.get(f"{url}/listspiders.json?project=semcrawl", timeout=600).json()
     assert {"html", "rdf"} <= set(spiders["spiders"])
 
     def schedule(**more: str) -> str:
         data = {"project": "semcrawl", "spider": "html", "follow_rdf": "1", **more}
-        return requests.post(f"{url}/schedule.json", data=data, timeout=60).json()["jobid"]
+        return requests.post(f"{url}/schedule.json", data=data, timeout=600).json()["jobid"]
 
     def state(job: str) -> str:
-        jobs = requests.get(f"{url}/listjobs.json?project=semcrawl", timeout=60).json()
+        jobs = requests.get(f"{url}/listjobs.json?project=semcrawl", timeout=600).json()
         for name in ("pending", "running", "finished"):
             if any(each["id"] == job for each in jobs[name]):
                 return name
@@ -97,7 +104,7 @@ def test_deploy_schedule_two_jobs_and_cancel_one(scrapyd, web):
     log = folder / "logs" / "semcrawl" / "html" / f"{endless}.log"
     until(lambda: log.exists() and "Spider opened" in log.read_text())
     cancel = {"project": "semcrawl", "job": endless}
-    assert requests.post(f"{url}/cancel.json", data=cancel, timeout=60).json()["prevstate"]
+    assert requests.post(f"{url}/cancel.json", data=cancel, timeout=600).json()["prevstate"]
     until(lambda: state(endless) == "finished")
     assert "'finish_reason': 'shutdown'" in log.read_text()
 
@@ -107,9 +114,41 @@ def test_deploy_schedule_two_jobs_and_cancel_one(scrapyd, web):
     with sqlite3.connect(job / "crawl.db") as connection:
         workers = connection.execute("SELECT DISTINCT worker FROM fetch").fetchall()
     assert workers == [(quick,)]
+    items = (folder / "items" / "semcrawl" / "html" / f"{quick}.jl").read_text().splitlines()
+    documents = [found for found in map(json.loads, items) if "nquads" in found]
+    assert "".join(found["nquads"] for found in documents).splitlines() == lines
+    assert len(items) > len(documents) == 2
     log = folder / "logs" / "semcrawl" / "html" / f"{quick}.log"
     assert "'semcrawl/quads/documents': 2" in log.read_text()
     assert "Traceback" not in log.read_text()
+
+
+def test_a_project_with_the_add_on_has_our_spiders(scrapyd, web):
+    """As scrapyd-deploy makes its egg; the job has its own folder."""
+    url, folder = scrapyd
+    project = folder / "theirs"
+    project.mkdir()
+    start = [sys.executable, "-m", "scrapy", "startproject", "theirs", "."]
+    subprocess.run(start, cwd=project, check=True, capture_output=True)
+    with (project / "theirs" / "settings.py").open("a") as file:
+        file.write('\nADDONS = {"semcrawl.addon.Addon": 500}\nSEMCRAWL_CRAWL_DELAY = 0\n')
+    deployed = "[deploy]\nurl = http://localhost:6800/\nproject = theirs\n"
+    (project / "scrapy.cfg").write_text(f"[settings]\ndefault = theirs.settings\n{deployed}")
+    send(project, url)
+    spiders = requests.get(f"{url}/listspiders.json?project=theirs", timeout=600).json()
+    assert spiders["spiders"] == ["html", "rdf"]
+    data = {"project": "theirs", "spider": "html", "follow_rdf": "1", "seeds": f"{web}/"}
+    name = requests.post(f"{url}/schedule.json", data=data, timeout=600).json()["jobid"]
+
+    def over() -> bool:
+        jobs = requests.get(f"{url}/listjobs.json?project=theirs", timeout=600).json()
+        return any(job["id"] == name for job in jobs["finished"])
+
+    until(over)
+    job = folder / "jobs" / "theirs" / "html" / name
+    lines = (job / "quads.nq").read_text().splitlines()
+    assert sorted(line.split()[-2] for line in lines) == [f"<{web}/a.ttl>", f"<{web}/b.ttl>"]
+    assert not [path for path in folder.iterdir() if path.suffix in (".db", ".nq")]
 
 
 def test_the_package_works_from_an_egg(tmp_path):

@@ -16,6 +16,7 @@ import pytest
 
 from tests.waiting import until
 
+from .deliveries import settings_for
 from .servers import Server, Virtuoso
 
 pytestmark = pytest.mark.slow
@@ -167,19 +168,6 @@ def start(*arguments: object) -> subprocess.Popen[bytes]:
 
 def finish(process: subprocess.Popen[bytes]) -> None:
     assert process.wait(timeout=240) == 0
-
-
-def settings_for(server: Server, *, bulk: bool = False) -> list[str]:
-    values = {
-        "URL": server.gsp,
-        "UPDATE_URL": server.update,
-        "USER": server.user,
-        "PASSWORD": server.password,
-        "AUTH": "digest" if isinstance(server, Virtuoso) else "basic",
-        "BULK_URL": f"{server.gsp}?no_transaction" if bulk else "",
-        "CLOSE_TIMEOUT": "200",
-    }
-    return [x for name, value in values.items() for x in ("-s", f"SEMCRAWL_STORE_{name}={value}")]
 
 
 @pytest.mark.parametrize("bulk", [False, True])

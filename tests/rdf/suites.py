@@ -25,6 +25,9 @@ FORMATS = {
     "jsonld": RdfFormat.JSON_LD,
     "trix": RdfFormat.TRIX,
 }
+#: cases in which the standard drops something without a word, and we record it: relative IRIs
+#: without a base, a blank node as a property, a word like a keyword
+RECORDED = {("jsonld", name) for name in ("te060", "te068", "te122", "tli14")}
 W3C = "https://w3c.github.io/rdf-tests/rdf/rdf11/"
 BASES = {
     "turtle": "http://www.w3.org/2013/TurtleTests/",
@@ -127,7 +130,7 @@ def run(case: Case) -> str:
     )  # fmt: skip
     if not case.positive:
         return "" if reading.error_count else "no error"
-    if reading.error_count:
+    if reading.error_count and (case.suite, case.name) not in RECORDED:
         return str(reading.errors[0])
     if case.result is None:
         return ""

@@ -95,7 +95,7 @@ def test_a_link_is_named_once_and_no_more_than_asked_for() -> None:
         ("http://publications.europa.eu/resource/authority/file-type/RDF_TURTLE", "text/turtle"),
         ("TTL", "text/turtle"),
         (".nt", "application/n-triples"),
-        ("CSV", ""),
+        ("CSV", "text/csv"),
         ("", ""),
     ],
 )
@@ -104,7 +104,7 @@ def test_media_types_are_read_as_catalogues_write_them(named: str, wanted: str) 
 
 
 def test_no_properties_are_none_and_unknown_names_are_refused() -> None:
-    assert embedded_links([""]) == frozenset()
+    assert embedded_links([]) == frozenset()
     assert embedded_links(["http://v.example/x"]) == {"http://v.example/x"}
     with pytest.raises(UsageError, match="SEMCRAWL_EMBEDDED_LINKS: 'dta'"):
         embedded_links(["dta"])

@@ -87,6 +87,7 @@ def test_what_is_wrong_is_an_error(body):
 
 
 def test_entities_are_bounded():
+    pytest.importorskip("pyhornedowl")
     entities = "".join(
         f'<!ENTITY e{n} "{f"&e{n - 1};" * 20 if n else "x" * 99}">' for n in range(9)
     )
@@ -122,3 +123,12 @@ def test_a_crawl_reads_it_or_says_why_not(tmp_path: Path):
         assert "py-horned-owl" in record["errors"]
     else:
         assert (record["outcome"], record["quads"]) == ("fetched-rdf", len(LINES))
+
+
+@pytest.mark.parametrize("noise", ["&", "&no;", "=", '"', "I=1", 'lang="a" lang="b"', "\x01"])
+def test_a_spoilt_root_is_read_once(noise):
+    """Whatever stands in its tag, reading comes to an end and says what is wrong."""
+    pytest.importorskip("pyhornedowl")
+    place = ONTOLOGY.index("<Ontology") + len("<Ontology ")
+    reading = read((ONTOLOGY[:place] + noise + " " + ONTOLOGY[place:]).encode(), URL)
+    assert reading.error_count

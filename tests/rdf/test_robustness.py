@@ -34,7 +34,7 @@ TOKENS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(TOKENS, max_size=40), st.sampled_from(list(RdfFormat)), st.booleans())
 def test_nothing_raises(tokens: list[bytes], syntax: RdfFormat, spaced: bool) -> None:
     body = (b" " if spaced else b"").join(tokens)
@@ -51,7 +51,6 @@ def test_nothing_raises(tokens: list[bytes], syntax: RdfFormat, spaced: bool) ->
 
 
 @given(st.binary(max_size=200), st.text(max_size=20))
-@settings(max_examples=100, deadline=None)
 def test_no_url_and_no_bytes_raise(body: bytes, url: str) -> None:
     read(body, url)
     read(b"<a> <b> <c> .", url, "text/turtle")
@@ -70,12 +69,13 @@ def test_inputs_that_once_raised_are_read() -> None:
             read_in_every_way(path.read_bytes())
 
 
-def test_the_corpus_of_fuzzing_reaches_no_exception() -> None:
+@pytest.mark.parametrize("step", [10, pytest.param(1, marks=pytest.mark.slow)])
+def test_the_corpus_of_fuzzing_reaches_no_exception(step: int) -> None:
     """Inputs that each reach a part of the code that the others don't."""
     with zipfile.ZipFile(FOUND / "corpus.zip") as corpus:
         names = corpus.namelist()
         assert len(names) > 500
-        for name in names:
+        for name in names[::step]:
             read_in_every_way(corpus.read(name))
 
 
@@ -153,8 +153,8 @@ _TOO_LONG = b"x" * (1 << 24)
     ("body", "media_type", "quads"),
     [
         (b'<a:s> <a:p> "%s" .\n<a:s> <a:p> "y" .\n' % _TOO_LONG, "application/n-triples", 1),
-        (b'<a:s> <a:p> "0" . <a:s> <a:p> "%s" , "y" .' % _TOO_LONG, "text/turtle", 1),
-        (b'{"@id": "a:s", "a:p": ["%s", "y"]}' % _TOO_LONG, "application/ld+json", 0),
+        (b'<a:s> <a:p> "0" . <a:s> <a:p> "%s" , "y" .' % _TOO_LONG, "text/turtle", 2),
+        (b'{"@id": "a:s", "a:p": ["%s", "y"]}' % _TOO_LONG, "application/ld+json", 1),
         (tarred(a_ttl=b'<a:s> <a:p> "%s" .' % _TOO_LONG, b_ttl=b"<a:s> <a:p> 1 ."), "", 1),
     ],
     ids=["N-Triples", "Turtle", "JSON-LD", "an archive"],

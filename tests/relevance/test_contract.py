@@ -188,7 +188,10 @@ def test_uninformed_orders():
         far = strategy.rank(Page(HOST, 4), found)[0]
         values = strategy.values()
         assert (values[far.group] - values[near.group]) * sign > 0
+    older = depth.rank(Page(HOST, 0), found)
     first, second = depth.rank(Page(HOST, 0), found)
-    assert second.key < first.key
+    assert first.key < second.key < older[0].key  # the newest page first, its first link first
+    seeds = [depth.rank(Page(HOST, -1), [Link(x.url, element="seed")])[0] for x in found]
+    assert seeds[0].key == seeds[1].key
     one, two = breadth.rank(Page(HOST, 0), found)
     assert one.key == two.key

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.links import Page
+from semcrawl.links import Link, Page, folders_above
 from semcrawl.relevance.contract import Label, Outcome, Relevance
 from semcrawl.relevance.learned import Learned, LearnedOptions
 from semcrawl.relevance.learned.model import page_index
@@ -303,3 +303,51 @@ def test_a_list_that_was_never_tried_is_tried_when_nothing_else_brings_anything(
 def test_some_links_or_a_list_that_was_tried_are_no_list_that_was_never_tried(known):
     more = worth_of_another_list(60, **known) - worth_of_another_list(60, **known, bonus=0.0)
     assert more == 0
+
+
+def test_another_scheme_of_a_known_address_waits_until_that_one_has_failed():
+    strategy = Learned()
+    page, again = "http://a.example/data/x.ttl", "https://a.example/data/x.ttl"
+    ranked = fetch(strategy, HOME.url, Kind.HTML, links(page, again, "http://a.example/p.html"))
+    before = {r.link.url: r.key for r in ranked}
+    assert before[again] > before["http://a.example/p.html"] > before[page]
+    fetch(strategy, page, None, parent=HOME.url)
+    assert strategy.rekeyed()[again] < before[again] - 0.5
+
+
+def test_a_list_whose_links_all_fail_falls_behind_although_they_look_like_targets():
+    strategy = Learned()
+    gone = [f"http://a.example/old/{name}/v.ttl" for name in "abcdefghijkl"]
+    fetch(strategy, HOME.url, Kind.HTML, links(*gone))
+    page = keys(strategy, ["http://a.example/about/"])["http://a.example/about/"]
+    waiting = {}
+    for url in gone[:10]:
+        fetch(strategy, url, None, parent=HOME.url)
+        waiting |= strategy.rekeyed()
+    assert waiting[gone[-1]] > page
+    # and a saved crawl goes on with what it knows
+    second = Learned()
+    second.load_state(strategy.dump_state())
+    new = ["http://a.example/old/z/v.ttl"]
+    assert keys(second, new) == pytest.approx(keys(strategy, new))
+
+
+def test_folders_above_pages_are_asked_after_named_links_like_them_and_sooner_once_one_paid():
+    strategy = Learned()
+    page = "http://a.example/2002/07/note.html"
+    guesses = folders_above(page)
+    assert [guess.url for guess in guesses] == [
+        "http://a.example/2002/07/", "http://a.example/2002/", "http://a.example/"
+    ]  # fmt: skip
+    fetch(strategy, HOME.url, Kind.HTML, links(page))
+    named = links("http://a.example/2003/", "http://a.example/2004/")
+    guess = next(g for g in guesses if g.url.endswith("/2002/"))
+    ranked = fetch(strategy, page, Kind.HTML, [*named, guess], parent=HOME.url)
+    before = {r.link.url: r.key for r in ranked}
+    assert before[guess.url] > before["http://a.example/2003/"]
+    data = links(*(f"http://a.example/2002/{name}.rdf" for name in "abc"))
+    fetch(strategy, guess.url, Kind.HTML, data, parent=page)
+    for link in data:
+        fetch(strategy, link.url, Kind.RDF, parent=guess.url)
+    other = [Link("http://a.example/1999/", element="folder", tag_path="folder")]
+    assert strategy.rank(Page(page), other)[0].key < before[guess.url]

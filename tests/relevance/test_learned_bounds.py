@@ -143,6 +143,36 @@ def test_pages_beyond_the_bound_are_forgotten_oldest_first():
     assert table.urls[-1] == "http://a.example/1199"
 
 
+def trusted(memory):
+    """The trust in each host."""
+    return {host: memory.answering.reasons(n, "") for host, n in memory.hosts.numbers.items()}
+
+
+def test_places_without_links_are_forgotten_and_the_others_are_judged_as_before():
+    strategy, forgot = Learned(LearnedOptions(max_links=1000)), 0
+    probe = ["http://new.example/a/77", "http://new.example/x"]
+    for n in range(600):
+        page = f"http://h{n}.example/a/"
+        found = [*(f"{page}{i}" for i in range(4)), f"http://gone{n}.example/a/x"]
+        fetch(strategy, page, Kind.HTML, links(*found))
+        fetch(strategy, found[0], Kind.RDF, parent=page)
+        fetch(strategy, found[-1], None, parent=page)
+        memory = strategy._memory
+        if memory.table.size <= 1000:
+            continue
+        before, known = trusted(memory), keys(strategy, probe)
+        memory.refresh_stale()
+        if memory.table.size <= 1000:
+            assert trusted(memory).items() <= before.items()
+            kept = memory.table["host"].tolist()
+            assert {memory.hosts.names[k] for k in kept} == memory.hosts.numbers.keys()
+            assert keys(strategy, probe) == pytest.approx(known, abs=0.02)
+            forgot += 1
+    assert forgot > 10
+    places = (memory.hosts, memory.clusters, memory.sections, memory.subsections)
+    assert all(len(each.names) <= 1000 for each in places)
+
+
 def test_new_keys_are_those_of_their_links_whatever_was_forgotten_meanwhile():
     first, second = Learned(), Learned(LearnedOptions(max_links=1000))
     tables, pages = ([f"http://a.example/{i}{end}" for i in range(450)] for end in (".csv", "/x"))

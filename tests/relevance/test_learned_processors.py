@@ -11,9 +11,9 @@ import pytest
 ORDER = """
 import hashlib
 from semcrawl.evaluation.simulate import simulate
-from semcrawl.evaluation.thesis.openlylocal import build
+from semcrawl.evaluation.thesis import build
 from semcrawl.relevance.learned import Learned
-run = simulate(build(), Learned(), 800)
+run = simulate(build("openlylocal"), Learned(), 800)
 print(hashlib.sha256("\\n".join(run.order).encode()).hexdigest())
 """
 #: what NumPy may use of a processor, by the names of its versions; it passes over those it has not

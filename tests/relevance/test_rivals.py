@@ -257,6 +257,16 @@ class TestAssociationRules:
         assert strategy.confidence(f"{HOST}/data/y") == (0.5, "word data")
         assert rank(strategy, "/data/y").label is Label.H
 
+    def test_predicted_links_are_fetched_in_the_order_of_their_confidence(self):
+        """T.7: the confidence that predicts a link is its place in the queue."""
+        strategy = AssociationRules(THESIS)
+        for path in ("/a/1.rdf", "/sure/1", "/sure/2", "/likely/1", "/likely/2", "/likely/3"):
+            fetched(strategy, path, Kind.HTML if path == "/likely/3" else Kind.RDF)
+        likely, sure, html = (rank(strategy, path) for path in ("/likely/8", "/sure/8", "/b"))
+        assert (sure.group, sure.key) == ("R", -1.0)
+        assert (likely.group, likely.key) == ("R", -2 / 3)
+        assert html.group == "H"
+
     def test_errors_teach_nothing_and_other_types_do(self):
         strategy = AssociationRules(THESIS)
         fetched(strategy, "/x.xml", Kind.RDF)

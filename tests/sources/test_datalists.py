@@ -93,7 +93,7 @@ def test_ckan_gives_resources_with_their_media_types_and_the_next_page() -> None
     assert [(link.url, link.type) for link in found.links] == [
         ("http://d.example/a", "text/turtle"),
         ("http://d.example/b", "application/rdf+xml"),
-        ("http://d.example/c", ""),
+        ("http://d.example/c", "text/csv"),
         ("http://d.example/api/3/action/package_search?rows=2&start=6", ""),
     ]
     assert [link.is_next for link in found.links] == [False, False, False, True]
@@ -266,3 +266,43 @@ def test_software_shows_where_its_catalogue_is(head: str, wanted: str) -> None:
 
 def test_other_software_has_no_catalogue() -> None:
     assert catalogue_places(b'<meta name="generator" content="Hugo 0.1">', URL) == []
+
+
+# -- feeds
+RSS = """<?xml version="1.0"?><!-- a > b --><rss version="2.0"
+ xmlns:atom="http://www.w3.org/2005/Atom"><channel>
+<link>http://d.example/</link><atom:link rel="next" href="/rss?page=2"/><item><title>One</title>
+<link>/one</link><enclosure url="/one.ttl" type="text/turtle" length="9"/></item></channel></rss>"""
+ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><link rel="self" href="/atom"/>
+<link rel="next" href="/atom?page=2"/><entry><title>Two</title><link rel="edit" href="/edit"/>
+<link href="/two"/><link rel="alternate" type="application/rdf+xml" href="/two.xml"/></entry>
+</feed>"""
+
+
+@pytest.mark.parametrize(
+    ("feed", "entries"),
+    [
+        (RSS, [("one", ""), ("one.ttl", "text/turtle"), ("rss?page=2", "")]),
+        (ATOM, [("two", ""), ("two.xml", "application/rdf+xml"), ("atom?page=2", "")]),
+    ],
+    ids=["RSS", "Atom"],
+)
+def test_a_feed_gives_its_entries_with_types_and_its_next_page(feed, entries) -> None:
+    found = listed(feed, "text/xml")
+    links = sorted((link.is_next, link.url, link.type) for link in found.links)
+    assert links == sorted(
+        ("page" in name, f"http://d.example/{name}", type_) for name, type_ in entries
+    )
+    assert {link.title for link in found.links if not link.is_next} <= {"One", "Two"}
+
+
+def test_what_is_no_feed_is_no_list() -> None:
+    """RSS 1.0 is RDF; pages may name a feed."""
+    for body in (b"<rdf:RDF xmlns='http://purl.org/rss/1.0/'>", b"<html><feed></html>", b"<feeds>"):
+        assert not form_of(body, "application/rss+xml")
+
+
+def test_a_page_that_begins_with_many_comments_is_told_from_a_feed_at_once():
+    comments = b"<!-- a -->\n" * 200
+    assert form_of(comments + b"<html>", "text/html") == ""
+    assert form_of(comments + b"<rss version='2.0'>", "text/xml") == "feed"

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from semcrawl.sources.endpointanswers import first_label, read_rows
 from semcrawl.sources.endpointpaging import (
     Following,
+    Row,
     after_count,
     after_default,
     after_description,
@@ -27,6 +28,7 @@ from semcrawl.sources.endpointpaging import (
     first_steps,
 )
 from semcrawl.sources.endpointsteps import PAGES, ROWS, Ask, Step, endpoint_of_seed
+from semcrawl.sources.endpointwalk import EndpointWalk
 
 ENDPOINT = "http://e.example/sparql"
 JSON = ox.QueryResultsFormat.JSON
@@ -36,13 +38,21 @@ class Endpoint:
     """An endpoint that gives no more than ``limit`` rows, and perhaps new labels each time."""
 
     def __init__(
-        self, store: ox.Store, limit: int = 10**9, *, renames: bool = False, broken: str = ""
+        self,
+        store: ox.Store,
+        limit: int = 10**9,
+        *,
+        renames: bool = False,
+        broken: str = "",
+        union: bool = False,
     ) -> None:
         self.store = store
         self.limit = limit
         self.renames = renames
         #: what a query that it cannot answer holds
         self.broken = broken
+        #: whether the default graph has the triples of all others, and counts each copy
+        self.union = union
         self.asked: list[Step] = []
 
     def answer(self, step: Step) -> bytes | None:
@@ -50,7 +60,7 @@ class Endpoint:
         self.asked.append(step)
         if self.broken and re.search(self.broken, step.query):
             return None
-        results = self.store.query(step.query)
+        results = self.store.query(step.query, use_default_graph_as_union=self.union)
         if step.ask in ROWS:
             body = results.serialize(format=JSON)
             rows = read_rows(body, "application/sparql-results+json")
@@ -272,6 +282,48 @@ def test_names_of_graphs_that_no_query_can_have_are_told() -> None:
     got, told = harvest(endpoint, 10)
     assert not got
     assert "name that no query can contain" in told.notes[0]
+
+
+@pytest.mark.parametrize("page", [40, 1000])
+def test_copies_in_several_graphs_are_neither_lost_nor_told_to_be(page: int) -> None:
+    """Where the default graph is the union of graphs that cannot be listed."""
+    quads = [
+        ox.Quad(iri(n), iri(p), iri(n * p), iri(1000 + graph))
+        for graph in range(3)
+        for n in range(30 + graph)
+        for p in range(4)
+    ]
+    store = ox.Store()
+    store.extend(quads)
+    got, told = harvest(Endpoint(store, broken="GRAPH", union=True), page)
+    assert sorted(map(str, got)) == sorted({str(ox.Quad(*quad.triple)) for quad in quads})
+    assert told.lost == 0
+
+
+def test_yes_and_no_may_come_as_a_table() -> None:
+    """As Virtuoso writes them for some types; rows are no answer to yes or no, nor the reverse."""
+
+    def table(*values: str) -> bytes:
+        rows = ",".join(f'{{"__ASK_RETVAL":{{"type":"literal","value":"{v}"}}}}' for v in values)
+        return f'{{"head":{{"vars":["__ASK_RETVAL"]}},"results":{{"bindings":[{rows}]}}}}'.encode()
+
+    assert read_rows(table("1"), "application/sparql-results+json") is True
+    assert read_rows(table("0"), "application/sparql-results+json") is False
+    assert read_rows(table("0", "1"), "application/sparql-results+json") is None
+    walk, count = EndpointWalk(), Step(ENDPOINT, Ask.COUNT)
+    default = replace(count, ask=Ask.DEFAULT)
+    assert walk.after_rows(default, True).steps == [count]
+    assert walk.after_rows(default, read_rows(table(), "")) == Following()
+    for step, answer in ((default, [Row("", 7)]), (count, True), (count, [])):
+        following = walk.after_rows(step, answer)
+        assert "none to the question" in following.notes[0]
+
+
+def test_a_description_is_asked_for_as_rdf_with_its_usual_syntax_first() -> None:
+    """Some servers heed the first type only, and give a form for queries to others."""
+    accept = Step(ENDPOINT, Ask.DESCRIPTION).accept
+    assert accept.startswith("text/turtle, application/rdf+xml")
+    assert "html" not in accept
 
 
 @pytest.mark.parametrize(

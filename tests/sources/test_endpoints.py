@@ -160,6 +160,7 @@ def test_virtuoso_is_harvested_whole(kind: type[Virtuoso], tmp_path: Path) -> No
     finally:
         server.kill()
     assert run.status == 0, run.err
+    assert run.outcomes()[server.query] == ["fetched-rdf"]  # its description
     assert canonical(harvested(run)) == canonical(
         [
             ox.Quad(q.subject, q.predicate, q.object, ox.NamedNode(graph))

@@ -60,6 +60,7 @@ def test_sitemaps_of_a_host_are_followed_and_data_sets_come_first(capsys) -> Non
             semantic = 'xmlns:sc="http://sw.deri.org/2007/07/sitemapextension/scschema.xsd"'
             body = f"<urlset {urlset} {semantic}><url><loc>{base}/a</loc></url>"
             body += f"<url><loc>{base}/b</loc><priority>0.9</priority></url>"
+            body += f"<url><loc>{base}/c.ttl</loc></url>"
             body += f"<sc:dataset><sc:dataDumpLocation>{base}/dump.nt.gz</sc:dataDumpLocation>"
             body += (
                 f"<sc:sparqlEndpointLocation>{base}/sparql</sc:sparqlEndpointLocation></sc:dataset>"
@@ -70,8 +71,11 @@ def test_sitemaps_of_a_host_are_followed_and_data_sets_come_first(capsys) -> Non
     with web(answer) as url:
         base = url
         status, found, said = seeds(capsys, "sitemap", base)
+        _, few, told = seeds(capsys, "sitemap", base, "--limit", "3")
+    assert few == [f"{base}/dump.nt.gz", f"sparql+{base}/sparql", f"{base}/c.ttl"]
+    assert "the first 3 seeds; 2 more with a larger --limit" in told
     assert status == 0
-    assert found == [f"{base}/dump.nt.gz", f"sparql+{base}/sparql", f"{base}/b", f"{base}/a"]
+    assert found == [*few, f"{base}/b", f"{base}/a"]
     assert said.count("\n") == 1
     assert "/gone.xml: status 404" in said
 

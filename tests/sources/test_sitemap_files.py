@@ -18,6 +18,7 @@ from semcrawl.sources import (
     named_sitemaps,
     read_sitemap,
 )
+from semcrawl.sources._sitemapxml import repaired
 
 NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 SEMANTIC = 'xmlns:sc="http://sw.deri.org/2007/07/sitemapextension/scschema.xsd"'
@@ -126,6 +127,99 @@ def test_ampersands_are_read_however_they_are_written(ampersand: str) -> None:
     assert addresses(read(body))[0] == "http://a.example/?a=1&b=2"
 
 
+WANTED = "http://a.example/g?a=1&b=é&c=<"
+_CDATA = "<![CDATA[http://a.example/g?a=1&b=é&c=<]]>"
+_PLAIN = "http://a.example/g?a=1&amp;b=é&amp;c=&lt;"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(urlset(_CDATA), id="CDATA"),
+        pytest.param(urlset(f"\n  {_CDATA}\n"), id="CDATA with white space"),
+        pytest.param(
+            urlset("http://a.example/<![CDATA[g?a=1&b]]>=é<![CDATA[&c=<]]>"), id="in parts"
+        ),
+        pytest.param(urlset("http://a.example/g?a=1&b=&eacute;&amp;c=&lt;"), id="a name of HTML"),
+        pytest.param(urlset("http://a.example/g?a=1&#38;b=&#xE9;&#x26;c=&#60;"), id="numbers"),
+        pytest.param(
+            urlset("http://a.example/g?<!-- & ]]> -->a=1&b=é&<?x & ?>c=&lt;"), id="comments"
+        ),
+        pytest.param("\n \t" + urlset(_PLAIN), id="white space before"),
+        pytest.param("\ufeff\n" + urlset(_PLAIN), id="a mark before"),
+        pytest.param("<br />\n<b>Warning</b>: x & y in <b>z</b>\n" + urlset(_PLAIN), id="warnings"),
+        pytest.param(urlset(_PLAIN).replace(NS, ""), id="no namespace"),
+        pytest.param(urlset(_PLAIN).replace("sitemaps.org", "google.com"), id="another namespace"),
+        pytest.param(
+            urlset(_PLAIN).replace("<url", "<s:url").replace("/url", "/s:url"), id="prefix"
+        ),
+        pytest.param(
+            urlset(_PLAIN).replace("urlset", "URLSet").replace("loc>", "Loc>"), id="mixed case"
+        ),
+        pytest.param(gzip.compress(urlset(_PLAIN).encode()), id="packed"),
+        pytest.param(urlset(_PLAIN).replace("UTF-8", "x").encode("utf-16-le"), id="UTF-16"),
+        pytest.param(
+            urlset(_PLAIN).replace("UTF-8", "x").encode("utf-16"), id="UTF-16 with a mark"
+        ),
+        pytest.param(urlset(_PLAIN).replace("UTF-8", "gb18030").encode("gb18030"), id="GB18030"),
+        pytest.param(
+            urlset(_PLAIN.replace("é", "&eacute;")).replace("UTF-8", "Shift_JIS").encode(),
+            id="SJIS",
+        ),
+    ],
+)
+def test_odd_and_broken_forms(body: str | bytes) -> None:
+    """An address is read whole from all that sitemaps are made of, in pieces of any size, too."""
+    assert addresses(read(body)) == [WANTED]
+    data = body.encode() if isinstance(body, str) else body
+    for size in (1, 7, 50):
+        pieces = (data[i : i + size] for i in range(0, len(data), size))
+        assert addresses(read_sitemap(pieces)) == [WANTED]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "<![CDATA[",
+                "]]>",
+                "]",
+                "<!--",
+                "-->",
+                "<?",
+                "?>",
+                "&",
+                "amp;",
+                "#38;",
+                "eacute;",
+                "nonsense;",
+                "<",
+                ">",
+                "x",
+                "&" + "a" * 40,
+            ]
+        )
+    ),
+    st.data(),
+)
+def test_references_are_repaired_in_pieces_as_in_the_whole(
+    parts: list[str], data: st.DataObject
+) -> None:
+    """Where a piece ends makes no difference."""
+    text = "".join(parts)
+    cut = data.draw(st.integers(0, len(text)))
+    assert "".join(repaired([text[:cut], text[cut:]])) == "".join(repaired([text]))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lists_of_addresses_in_wide_encodings(encoding: str, end: str) -> None:
+    text = f"http://a.example/é{end}{end} https://a.example/b {end}"
+    wanted = ["http://a.example/é", "https://a.example/b"]
+    assert addresses(read(text.encode(encoding))) == wanted
+    assert addresses(read(gzip.compress(text.encode(encoding)))) == wanted
+
+
 def test_a_document_type_is_refused_and_no_entity_is_expanded() -> None:
     bomb = (
         '<?xml version="1.0"?><!DOCTYPE urlset [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">'
@@ -232,3 +326,21 @@ def test_robots_name_sitemaps_in_lines_of_their_own() -> None:
 def test_names_of_sitemaps() -> None:
     assert is_sitemap_name("http://a.example/x/sitemap-news.xml.gz?x=1")
     assert not is_sitemap_name("http://a.example/sitemap/")
+
+
+def test_lists_of_resourcesync_lead_to_lists_and_their_documents_have_types() -> None:
+    """Deleted documents are left out."""
+    rs = 'xmlns:rs="http://www.openarchives.org/rs/terms/"'
+    body = (
+        f'<urlset {NS} {rs}><rs:md capability="capabilitylist"/><rs:ln rel="up" href="/up"/>'
+        '<url><loc>http://a.example/list.xml</loc><rs:md capability="resourcelist"/></url>'
+        '<url><loc>http://a.example/1</loc><rs:md change="created" type="text/turtle"/>'
+        '<rs:ln rel="describedby" href="/1.rdf" type="application/rdf+xml"/>'
+        '<rs:ln rel="duplicate" href="/copy"/></url>'
+        '<url><loc>http://a.example/2</loc><rs:md change="deleted"/></url></urlset>'
+    )
+    assert [(entry.address, entry.kind, entry.type) for entry in read(body).entries] == [
+        ("http://a.example/list.xml", EntryKind.SITEMAP, ""),
+        ("http://a.example/1", EntryKind.URL, "text/turtle"),
+        ("/1.rdf", EntryKind.ALTERNATE, "application/rdf+xml"),
+    ]

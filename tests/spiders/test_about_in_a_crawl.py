@@ -9,6 +9,7 @@ import pytest
 from harvest.runs import Run, harvest, semcrawl
 
 from semcrawl.demo import DemoWeb, serve
+from semcrawl.pipelines.pagestore import stored_pages
 from spiders.site import handler, page, script
 
 D = "http://d.example"
@@ -101,7 +102,7 @@ def test_pages_about_something_are_kept_with_title_text_and_reasons(tmp_path: Pa
     pages = {page["url"]: page for page in map(json.loads, shown.out.splitlines())}
     assert pages.keys() == {f"{D}/about-fish", f"{D}/deep"}
     fish = pages[f"{D}/about-fish"]
-    assert fish["title"] == "Herring"
+    assert fish["title"] == "A page"  # the one that it gives
     assert PARAGRAPH.strip() in fish["text"]
     assert fish["relevance"] >= 0.5
     assert any("herring" in reason for reason in fish["reasons"])
@@ -215,3 +216,28 @@ def test_examples_in_a_language_without_a_stemmer_are_told_and_work(tmp_path: Pa
 @pytest.mark.slow
 def test_a_folder_without_pages_is_told_in_one_line(tmp_path: Path) -> None:
     semcrawl("pages", str(tmp_path), folder=tmp_path).says_in_one_line("keeps no pages")
+
+
+@pytest.mark.slow
+def test_kept_pages_belong_to_the_topic_that_kept_them(tmp_path: Path) -> None:
+    """A new topic of a folder judges what earlier ones kept, and says what it cannot judge."""
+    place = tmp_path / "out"
+    with serve(DemoWeb(), handlers={"d.example": handler(SITE)}) as server:
+        runs = [
+            harvest(
+                f"{D}/", "--fast", "--targets", "html", "--about", f"keywords:{word}",
+                folder=place, proxy=server.proxy_url,
+            )
+            for word in ("herring", "fishers", "cars")
+        ]  # fmt: skip
+    assert [run.status for run in runs] == [0, 0, 0], runs[-1].err
+    found = {page.url.removeprefix(D): page for page in stored_pages(place)}
+    assert found["/about-fish"].about == "keywords:fishers"
+    assert found["/about-fish"].also_about == ("keywords:herring",)
+    assert "/about-cars" not in found  # read before, and its text was not kept
+    assert found["/deep"].about == "keywords:herring"
+    assert "Pages kept about keywords:herring: 2," in runs[0].out
+    assert "Pages kept about keywords:fishers: 1," in runs[1].out
+    assert "Pages kept for other topics of this folder only: 1." in runs[1].out
+    assert "Pages kept about" not in runs[2].out
+    assert "Their texts are gone" in " ".join(runs[2].out.split())

@@ -6,7 +6,7 @@ import pytest
 
 from semcrawl.links import ExtractionOptions
 from semcrawl.rdf import Detection
-from semcrawl.spiders.reading import Reader
+from semcrawl.reading.reader import Reader
 from semcrawl.web.bodies import BodyFile
 from semcrawl.web.vocabulary import Kind, RdfFormat
 

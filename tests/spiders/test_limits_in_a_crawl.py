@@ -134,3 +134,53 @@ def test_limits_that_are_set_while_a_crawl_runs_hold_at_once_for_all_its_spiders
     assert found["c"] < 60
     left_out = [row["outcome"] for row in done.records if "/c/" in row["url"]]
     assert "filtered-type" in left_out
+
+
+PLAIN = (
+    *("--fast", "--sitemaps", "never"),
+    *("-s", "CONCURRENT_REQUESTS=1", "-s", "SEMCRAWL_WELL_KNOWN="),
+)
+
+
+def test_what_was_blocked_for_a_time_comes_back(tmp_path: Path) -> None:
+    """Waiting links of a blocked host are set aside, new ones are found again, none is lost."""
+    out = tmp_path / "out"
+    late = {f"/late{i}.ttl": ("text/turtle", b"<urn:l> a <urn:x> .") for i in range(5)}
+    site = SITE | late | {"/": page("/more.html", *(f"/{name}.ttl" for name in NAMES))}
+    site["/more.html"] = page(*late)
+    with serve(DemoWeb(), handlers={"d.example": handler(site)}) as server:
+        proxy = server.proxy_url
+        harvest(f"{D}/", *PLAIN, "--pages", "3", folder=out, proxy=proxy)
+        blocked = semcrawl("limits", str(out), "--exclude", "host:d.example", folder=out)
+        assert blocked.status == 0, blocked.err
+        run = harvest(*PLAIN, folder=out, proxy=proxy)
+        run.is_calm()
+        assert run.summary["requests"] <= 4
+        assert run.summary["outcomes"]["excluded"] >= 15
+        assert "excluded: d.example" in run.out
+        assert semcrawl("limits", str(out), "--reset", folder=out).status == 0
+        run = harvest(*PLAIN, folder=out, proxy=proxy)
+        run.is_calm()
+    assert len(run.documents()) == len(NAMES) + len(late)
+
+
+def test_exclusions_add_up(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with serve(DemoWeb(), handlers={"d.example": handler(SITE)}) as server:
+        harvest(f"{D}/", *PLAIN, "--pages", "2", folder=out, proxy=server.proxy_url)
+        semcrawl("limits", str(out), "--exclude", "*/n1*", folder=out)
+        second = semcrawl("limits", str(out), "--exclude", "*/n2.ttl", folder=out)
+        assert "SEMCRAWL_EXCLUDE = */n1*, */n2.ttl" in second.out
+        run = harvest(*PLAIN, "--exclude", "*/n3.ttl", folder=out, proxy=server.proxy_url)
+    left = {f"{D}/{name}.ttl" for name in NAMES if not name.startswith("n1")}
+    assert set(run.documents()) >= left - {f"{D}/n2.ttl", f"{D}/n3.ttl"}
+    assert run.summary["outcomes"]["excluded"] >= 10
+
+
+def test_a_pattern_that_can_match_nothing_gets_a_line(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with serve(DemoWeb(), handlers={"d.example": handler(SITE)}) as server:
+        harvest(f"{D}/", *PLAIN, "--pages", "1", folder=out, proxy=server.proxy_url)
+    done = semcrawl("limits", str(out), "--exclude", "www.w3.org", folder=out)
+    assert "'www.w3.org' can match no address" in done.err
+    assert "give host:www.w3.org" in done.err

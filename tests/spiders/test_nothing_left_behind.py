@@ -73,8 +73,9 @@ def test_a_spider_without_results_leaves_no_files(program: str, project: Path) -
     assert left(project) == set()
     done = run(project, program, "crawl", "finds")
     assert done.returncode == 0, done.stderr
-    assert {"quads.nq", "crawl.db"} <= left(project)
-    assert (project / "quads.nq").read_text() == "<u:s> <u:p> <u:o> <u:g> .\n"
+    assert left(project) == {"harvest"}  # the add-on's folder of results
+    assert {"quads.nq", "crawl.db"} <= {path.name for path in (project / "harvest").iterdir()}
+    assert (project / "harvest" / "quads.nq").read_text() == "<u:s> <u:p> <u:o> <u:g> .\n"
 
 
 def test_our_formats_are_known_on_the_command_line_of_an_add_on_project(project: Path) -> None:
@@ -97,6 +98,6 @@ def test_a_second_run_says_why_it_does_nothing(project: Path) -> None:
     assert "No request was sent" not in first.stderr
     second = run(project, "scrapy", "crawl", "ours")
     assert second.returncode == 0
-    reason = f"an earlier run of this crawl (in {project / 'frontier.db'})"
+    reason = f"an earlier run of this crawl (in {project / 'harvest' / 'frontier.db'})"
     assert f"No request was sent: {reason}" in second.stderr
     assert "JOBDIR" in second.stderr

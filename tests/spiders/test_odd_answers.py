@@ -49,6 +49,13 @@ SITE: dict[str, Answer] = {
                 "/names.nt",
                 "/to",
                 "/unpacked.nt",
+                "/latin.nt",
+                "/multiple",
+                "/choose",
+                "/part.nt",
+                "/all.nt",
+                "/middle.nt",
+                "/half",
             ),
             head='<link rel="prefetch" href="/pages/2">',
         )[1],
@@ -57,6 +64,20 @@ SITE: dict[str, Answer] = {
     "/caf%C3%A9.nt": document("moved"),
     "/later": (200, [("Content-Type", HTML), ("Refresh", "0; url=/arrived.nt")], b"<p>Wait."),
     "/arrived.nt": document("arrived"),
+    # bytes that are not UTF-8 go back as they came
+    "/latin.nt": (302, [("Location", "/d\xe9j\xe0.nt")], b""),
+    "/d%E9j%E0.nt": document("latin", ("Link", '</titl\xe9.nt>; rel="describedby"; title="\xe9"')),
+    "/titl%E9.nt": document("titled"),
+    "/multiple": (300, [("Location", "/first.nt")], b"<a href=/unasked.nt>x</a>"),
+    "/first.nt": document("first"),
+    "/choose": (300, [("Content-Type", HTML)], page("/choice.nt")[1]),
+    "/choice.nt": document("choice"),
+    # parts that nobody asked for
+    "/part.nt": document("part", ("Content-Range", "bytes 0-99/5000"), status=206),
+    "/all.nt": document("all", ("Content-Range", "bytes 0-9999/10000"), status=206),
+    "/middle.nt": document("middle", ("Content-Range", "bytes 50-99/100"), status=206),
+    "/half": (206, [("Content-Type", HTML)], page("/halved.nt")[1]),
+    "/halved.nt": document("halved"),
     "/away": (302, [("Location", "http://off.example/page")], b""),
     "/away.nt": (302, [("Location", "http://off.example/it.nt")], b""),
     "/it.nt": document("it"),
@@ -157,6 +178,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     "path",
     [
         pytest.param("/caf%C3%A9.nt", id="by an address of raw UTF-8 in Location"),
+        pytest.param("/d%E9j%E0.nt", id="by an address of raw Latin-1 in Location"),
+        pytest.param("/titl%E9.nt", id="by such an address in a Link header"),
+        pytest.param("/first.nt", id="by the Location of multiple choices"),
+        pytest.param("/choice.nt", id="on a page of multiple choices"),
+        pytest.param("/halved.nt", id="on a part of a page"),
         pytest.param("/arrived.nt", id="by a Refresh header"),
         pytest.param("/o'clock.nt", id="by a Refresh header without a page"),
         pytest.param("/slashes/found.nt", id="by an address with backslashes"),
@@ -192,6 +218,24 @@ def test_a_redirect_off_the_site_is_followed_for_what_looks_like_data_only(run: 
 def test_what_says_nothing_new_is_not_asked_for(path: str, run: Run) -> None:
     """Other forms of a document that was fetched, and other relations of what is no page."""
     assert D + path not in run.outcomes()
+
+
+@pytest.mark.parametrize(
+    ("path", "outcome", "error"),
+    [
+        ("/part.nt", "fetched-rdf", "status 206: bytes 0 to 99 of 5,000 only"),
+        ("/all.nt", "fetched-rdf", ""),
+        ("/middle.nt", "http-error", "status 206: bytes 50 to 99 of 100 only"),
+        ("/half", "fetched-html", "status 206 without a range: perhaps not the whole document"),
+    ],
+)
+def test_a_part_that_was_not_asked_for_is_called_so(
+    path: str, outcome: str, error: str, run: Run
+) -> None:
+    [record] = [one for one in run.records if one["url"] == D + path]
+    assert record["outcome"] == outcome
+    assert error in record["errors"]
+    assert bool(record["errors"]) == bool(error)
 
 
 def test_no_content_is_no_document(run: Run) -> None:

@@ -11,14 +11,19 @@ from hypothesis import strategies as st
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
-from semcrawl.config.readoptions import LINK_PRESETS, embedded_kinds, link_properties, read_options
+from semcrawl.config.readoptions import (
+    LINK_PRESETS,
+    document_reader,
+    embedded_kinds,
+    link_properties,
+    read_options,
+)
 from semcrawl.config.targets import Targets, saved_name
 from semcrawl.errors import UsageError
 from semcrawl.rdf import Embedded, ReadOptions, read, read_embedded
 from semcrawl.spiders.contexts import ContextRules
 from semcrawl.spiders.html import HtmlSpider
-from semcrawl.spiders.reading import Reader
-from semcrawl.web.urls import DEFAULT_NORMALISATION, normalise
+from semcrawl.web.urls import normalise
 from semcrawl.web.vocabulary import Kind
 
 SEE_ALSO = "http://www.w3.org/2000/01/rdf-schema#seeAlso"
@@ -62,7 +67,7 @@ def test_names_that_nothing_has_are_refused(
 
 def test_a_link_out_of_rdf_carries_its_property_and_place() -> None:
     settings = Settings({"SEMCRAWL_MAX_LINKS_PER_PAGE": 100, **reading_settings()})
-    reader = Reader.from_settings(settings, DEFAULT_NORMALISATION)
+    reader = document_reader(settings)
     turtle = f"<http://a.example/x> <{SEE_ALSO}> <http://b.example/y#it> .".encode()
     reading = read(turtle, "http://a.example/x", "text/turtle", reader.options)
     [link] = reader.rdf_links(reading)

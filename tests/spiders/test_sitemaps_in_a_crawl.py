@@ -135,7 +135,11 @@ def test_patterns_and_scope_hold_for_entries(tmp_path: Path) -> None:
 
 
 def test_a_sitemap_with_a_document_type_is_recorded_and_not_read(tmp_path: Path) -> None:
-    bomb = b'<!DOCTYPE urlset [<!ENTITY a "b">]><urlset><url><loc>http://d.example/x.ttl</loc></url></urlset>'
+    # without the declaration of XML, all before the root is no part of the sitemap
+    bomb = (
+        b'<?xml version="1.0"?><!DOCTYPE urlset [<!ENTITY a "b">]>'
+        b"<urlset><url><loc>http://d.example/x.ttl</loc></url></urlset>"
+    )
     run, asked = crawl(tmp_path / "out", d={"/": page(), "/sitemap.xml": (XML, bomb)})
     (row,) = [row for row in run.records if row["url"] == f"{D}/sitemap.xml"]
     assert row["outcome"] == "fetched-other"
@@ -240,3 +244,14 @@ def test_data_that_a_sitemap_names_elsewhere_is_followed_as_far_as_the_scope_let
     assert len(run.quads) == (3 if followed else 0)
     assert ("e.example/dump.nt" in sent) is followed
     assert "e.example/private.nt" not in sent
+
+
+def test_entries_that_still_wait_in_a_list_are_counted_and_expected(tmp_path: Path) -> None:
+    """A run that ends before a large sitemap is used up tells how much of it is left."""
+    names = [f"{folder}/{number}" for number in range(500) for folder in "abcd"]
+    site = {f"/{name}": turtle(name) for name in names}
+    site |= {"/": page("/a/0", "/b/0"), "/sitemap.xml": sitemap(*(f"{D}/{n}" for n in names))}
+    run, _ = crawl(tmp_path / "out", "--pages", "40", d=site)
+    assert 1000 < run.summary["listed_left"] < 2000
+    assert run.summary["expected_left"] > 1000
+    assert "of lists wait; about" in " ".join(run.out.split())

@@ -20,33 +20,23 @@ from semcrawl.links import ExtractionOptions
 from semcrawl.rdf import Reading, ReadOptions, detect, script_bytes
 from semcrawl.rdf.sink import spool_prefix
 from semcrawl.reading.pool import ReadingLost, ReadingProcesses, _Child
-from semcrawl.spiders.reading import Reader
+from semcrawl.reading.reader import Reader
 from semcrawl.web.bodies import BodyFile
 from spiders.site import HTML, handler, page, triples
 
 D = "http://d.example"
 SECONDS = 1.0
-#: each node adds a context to one of ten thousand terms, which the parser copies
-TERMS = ",".join(f'"t{n}": "http://v.example/{n}"' for n in range(10_000))
-NODE = '{"@context": {"z": "http://v.example/z"}, "t1": 1}'
-JSON_LD = f'{{"@context": {{{TERMS}}}, "@graph": [{",".join([NODE] * 30_000)}]}}'.encode()
+#: nodes that say nothing, so that the reader never looks at the clock
+JSON_LD = b'{"@context": {}, "@graph": [' + b"{}," * 3_000_000 + b"{}]}"
 #: each attribute of an element is compared with all before it
 ATTRIBUTES = " ".join(f'a{n}="x"' for n in range(300_000))
 PAGE = f'<html><body><p {ATTRIBUTES} property="v:x">text</p><a href="/late.nt">x</a>'.encode()
-#: each name is looked for among all namespaces, of which a tag may have a thousand
-SPACES = [
-    " ".join(f'xmlns:n{n}="urn:x-{n}"' for n in range(m, m + 900)) for m in range(0, 180_000, 900)
-]
-OPENED = "".join(
-    f"<r:Description {SPACES[n]}><r:value {SPACES[n + 1]}>" for n in range(0, len(SPACES), 2)
-)
+#: more statements than are read in the time, in one node
 RDF_XML = (
-    f'<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#">{OPENED}<r:Description>'
-    + "<r:value/>" * 6_000  # too few quads for the reader to look at the clock
-    + "</r:Description>"
-    + "</r:value></r:Description>" * (len(SPACES) // 2)
-    + "</r:RDF>"
-).encode()
+    b'<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><r:Description>'
+    + b"<r:value/>" * 1_500_000
+    + b"</r:Description></r:RDF>"
+)
 LD = "application/ld+json"
 
 
@@ -75,7 +65,7 @@ def small(count: int) -> bytes:
 @pytest.mark.parametrize(
     ("body", "media"),
     [
-        pytest.param(JSON_LD, LD, id="json-ld"),
+        pytest.param(JSON_LD, LD, id="json-ld", marks=pytest.mark.slow),
         pytest.param(RDF_XML, "application/rdf+xml", id="rdf-xml", marks=pytest.mark.slow),
     ],
 )
@@ -223,13 +213,15 @@ def test_the_limit_within_the_reader_comes_first_and_keeps_what_was_read() -> No
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not bound the memory")
 def test_a_document_that_needs_too_much_memory_costs_no_other() -> None:
-    """The parser holds all statements of a node, each with the node's name."""
+    """Each of a node's statements has the node's name."""
     processes = ReadingProcesses(1, 60, memory=2**30)
     reader = Reader(ExtractionOptions(), ReadOptions(), 1000, processes)
     name, values = "x" * 120_000, ",".join("1" * 60_000)
     evil = read(reader, f'{{"@id": "urn:{name}", "urn:p": [{values}]}}'.encode())
-    assert evil.quads == 0
-    assert "SIGABRT (it may take 1073741824 bytes of memory)" in evil.errors[0].message
+    assert evil.quads < 1000
+    assert evil.error_count
+    with pytest.raises(ReadingLost, match="MemoryError"):  # a process cannot take more
+        asyncio.run(processes.run(bytearray, 2**31))
     assert read(reader, small(500)).quads == 500
     reader.close()
 
@@ -289,7 +281,7 @@ def test_a_crawl_records_them_and_goes_on(run: Run) -> None:
     run.is_calm()
     assert run.status == 0
     outcomes, errors = run.outcomes(), {r["url"]: r["errors"] for r in run.records}
-    expected = {"jsonld": "parse-error", "rdf": "parse-error", "html": "fetched-html"}
+    expected = {"jsonld": "parse-error", "rdf": "fetched-rdf", "html": "fetched-html"}
     for name, outcome in expected.items():
         assert outcomes[f"{D}/slow.{name}"] == [outcome]
         assert f"not finished after {SECONDS:g} seconds" in errors[f"{D}/slow.{name}"]

@@ -128,7 +128,7 @@ def test_targets_that_make_no_sense_are_refused(tmp_path: Path) -> None:
 FAULTY = """
 import sys
 from semcrawl import rdf
-from semcrawl.spiders import reading
+from semcrawl.reading import reader as reading
 read, extract = rdf.read, reading.read_page
 def read_badly(body, url, **named):
     if url.endswith("data.nt"):

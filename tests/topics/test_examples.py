@@ -191,3 +191,28 @@ def test_samples_that_do_not_say_their_language_are_looked_at():
     text = "Die Fischerei fängt Fische im Meer mit Netzen. Viele Fischer leben am Meer."
     topic = Examples([Sample(text)], [], TopicOptions())
     assert topic.similarity("Meere", "de") == 1
+
+
+def test_it_learns_from_the_best_finds_if_it_may():
+    """Words that only the crawl's finds have count then; without the setting they never do."""
+    finds = (
+        "Mackerel are fish of the ocean. Fisheries catch mackerel with nets from purse seiners.",
+        "Fisheries of the ocean catch mackerel, a fish of large shoals, with nets of seiners.",
+        "In the ocean fisheries catch mackerel with nets. This fish swims in shoals near seiners.",
+    )
+    relevances = []
+    for settings in ({}, {"SEMCRAWL_ABOUT_RETRAIN": "True"}):
+        topic = Examples(
+            samples(TUNA, COD, SALMON), samples(CODE, MUSIC), TopicOptions(settings=settings)
+        )
+        for text in finds * 6:
+            topic.judge(page(text))
+        relevances.append(topic.judge(page("Seiners look for shoals of mackerel.")).relevance)
+    assert relevances[1] > 2 * relevances[0]
+    assert topic.judge(page(CODE)).relevance < 0.3
+
+
+def test_retraining_is_on_or_off():
+    """Anything else is refused."""
+    with pytest.raises(UsageError, match="SEMCRAWL_ABOUT_RETRAIN"):
+        Examples(samples(TUNA), [], TopicOptions(settings={"SEMCRAWL_ABOUT_RETRAIN": "perhaps"}))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from semcrawl.errors import UsageError
 from semcrawl.rdf import read
-from semcrawl.topics import Document, Judgement, Remembering, about, parts_of
+from semcrawl.topics import Document, Judgement, Remembering, Topic, about, parts_of
 from semcrawl.topics.novelty import LocalMemory, statement_hashes
 from semcrawl.web.vocabulary import Kind
 
@@ -24,11 +24,19 @@ def document(url: str, *lines: bytes) -> Document:
     return Document(url, Kind.RDF, statements=lambda: lines)
 
 
+def kept(topic: Topic, document: Document) -> Judgement:
+    """Judge a document as a crawl does, which keeps what is decided by at least a half."""
+    judgement = topic.judge(document)
+    if judgement.deciding >= 0.5:
+        judgement.keep()
+    return judgement
+
+
 def test_one_graph_in_two_syntaxes_is_new_once():
     """Graph names and labels of blank nodes make no difference."""
     topic = about("new", {})
     first, second = (
-        topic.judge(document(url, read(body.encode(), url, content_type).nquads))
+        kept(topic, document(url, read(body.encode(), url, content_type).nquads))
         for url, body, content_type in (
             ("http://a.example/1.ttl", TURTLE, "text/turtle"),
             ("http://a.example/1.rdf", XML, "application/rdf+xml"),
@@ -45,10 +53,38 @@ def test_the_share_of_new_statements_is_the_relevance():
         b"<http://a.example/%d> <http://a.example/p> <http://a.example/o> .\n" % n for n in range(3)
     )
     topic = about("new:", {})
-    assert topic.judge(document("http://a.example/a", a, a, b)).relevance == 1
-    assert topic.judge(document("http://a.example/b", b, c)).relevance == 0.5
-    assert topic.judge(document("http://a.example/c", a, b, c)).relevance == 0
-    assert topic.judge(document("http://a.example/d")).relevance == 0
+    assert kept(topic, document("http://a.example/a", a, a, b)).relevance == 1
+    assert kept(topic, document("http://a.example/b", b, c)).relevance == 0.5
+    assert kept(topic, document("http://a.example/c", a, b, c)).relevance == 0
+    assert kept(topic, document("http://a.example/d")).relevance == 0
+
+
+def test_a_single_new_statement_keeps_a_document_and_only_kept_ones_are_remembered():
+    """What a dropped document says is new again; a share below the threshold drops nothing."""
+    a, b, c, d = (
+        b"<http://a.example/%d> <http://a.example/p> <http://a.example/o> .\n" % n for n in range(4)
+    )
+    topic = about("new", {})
+    assert topic.judge(document("http://a.example/dropped", a, b, c)).relevance == 1
+    assert kept(topic, document("http://a.example/a", a, b, c)).relevance == 1
+    one_of_four = kept(topic, document("http://a.example/b", a, b, c, d))
+    assert (one_of_four.relevance, one_of_four.deciding) == (0.25, 1)
+    assert kept(topic, document("http://a.example/c", a, d)).deciding == 0
+    both = about(f"all({__name__}.Half:, new)", {})
+    assert kept(both, document("http://a.example/a", a, b, c)).deciding == 0.6
+    assert kept(both, document("http://a.example/b", a, b, c, d)).deciding == 0.6
+    assert kept(both, document("http://a.example/c", a, d)).deciding == 0
+
+
+def test_a_document_that_is_too_large_to_be_judged_whole_is_kept():
+    """What lies beyond the first bytes may be new."""
+    known = b"<http://a.example/1> <http://a.example/p> <http://a.example/o> .\n"
+    topic = about("new", {"SEMCRAWL_ABOUT_MAX_SIZE": 100})
+    for url in ("http://a.example/a", "http://a.example/b"):
+        judgement = kept(topic, document(url, known + known.replace(b"1", b"2")))
+        assert judgement.deciding == 1
+    assert judgement.relevance == 0
+    assert kept(topic, document("http://a.example/c", known)).deciding == 0
 
 
 def said(name: str, statements: int) -> Document:
@@ -61,23 +97,23 @@ def said(name: str, statements: int) -> Document:
 def test_a_crawl_wins_more_with_more_new_statements():
     """Twice the usual logarithm counts whole, the usual one half; what is known takes its share."""
     topic = about("new", {})
-    assert topic.judge(said("a", 20)).worth == 0.5
+    assert kept(topic, said("a", 20)).worth == 0.5
     small, large, known, none = (
-        topic.judge(each)
+        kept(topic, each)
         for each in (said("b", 2), said("c", 2000), said("c", 2000), document("http://a.example/"))
     )
     assert 0 < small.worth < 0.5 < large.worth < 1
     assert small.relevance == large.relevance == known.relevance == 1
     assert none.worth == 0
     again = Document("http://a.example/d", Kind.RDF, statements=said("c", 2000).statements)
-    assert topic.judge(again).worth == 0
+    assert kept(topic, again).worth == 0
 
 
 def test_a_combination_with_it_hands_its_worth_on():
     """Of two topics the crawl wins what the lesser one wins."""
     other = f"{__name__}.Half"
     both = about(f"all({other}:, new)", {})
-    first, second = both.judge(said("a", 3)), both.judge(said("b", 3000))
+    first, second = kept(both, said("a", 3)), kept(both, said("b", 3000))
     assert (first.relevance, first.worth) == (0.6, 0.5)
     assert (second.relevance, second.worth) == (0.6, 0.6)
     assert about(f"any({other}:, new)", {}).judge(said("a", 3)).worth == 0.6
@@ -107,10 +143,10 @@ def test_a_document_that_is_judged_again_keeps_what_is_its_own():
     """A re-visit, or a repetition after a crash, does not make it old."""
     line = b"<http://a.example/1> <http://a.example/p> <http://a.example/o> .\n"
     topic = about("new", {})
-    assert topic.judge(document("http://a.example/a", line)).relevance == 1
-    assert topic.judge(document("http://a.example/a", line)).relevance == 1
-    assert topic.judge(document("http://a.example/b", line)).relevance == 0
-    assert topic.judge(document("http://a.example/b", line)).relevance == 0
+    assert kept(topic, document("http://a.example/a", line)).relevance == 1
+    assert kept(topic, document("http://a.example/a", line)).relevance == 1
+    assert kept(topic, document("http://a.example/b", line)).relevance == 0
+    assert kept(topic, document("http://a.example/b", line)).relevance == 0
 
 
 def test_it_knows_no_words_and_leaves_them_to_others():
@@ -129,8 +165,8 @@ def test_workers_may_share_a_memory():
     for topic in (one, other):
         assert isinstance(topic, Remembering)
         topic.remember_in(memory)
-    assert one.judge(document("http://a.example/a", line)).relevance == 1
-    assert other.judge(document("http://a.example/b", line)).relevance == 0
+    assert kept(one, document("http://a.example/a", line)).relevance == 1
+    assert kept(other, document("http://a.example/b", line)).relevance == 0
 
 
 def test_an_argument_is_refused():

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import Any
 
 from semcrawl.evaluation.imageweb.madeimages import ImageWeb
@@ -43,6 +44,7 @@ def image_figures(web: ImageWeb, report: Callable[[int], None] = lambda n: None)
             "pages": len(pages),
             "pictures": len(set(pictures)),
             "places": _precision(web, pages),
+            "related": _related(web, pages),
             "best_places": best,
             "search": _search(web, folder, pictures),
             "spellings": _spellings(web),
@@ -63,6 +65,21 @@ def _precision(web: ImageWeb, pages: list[str]) -> dict[str, dict[str, Any]]:
     return {
         kind: {"texts": count, "precision": right[kind] / count} for kind, count in told.items()
     }
+
+
+def _related(web: ImageWeb, pages: list[str]) -> dict[str, float]:
+    """Return how many texts near a picture name what it shows: mean, least and most of domains."""
+    pictures, right = Counter[str](), Counter[str]()
+    for url in pages:
+        host = url.split("/")[2]
+        for image in image_places(web.body(url), url, "text/html").shown:
+            if (picture := web.picture_at(image.url)) is not None:
+                pictures[host] += 1
+                right[host] += sum(_names(text.text, picture.subject) for text in image.texts)
+    shares = [right[host] / count for host, count in pictures.items()]
+    if not shares:
+        return {"mean": 0.0, "least": 0.0, "most": 0.0}
+    return {"mean": fmean(shares), "least": min(shares), "most": max(shares)}
 
 
 def _names(text: str, subject: Subject) -> bool:

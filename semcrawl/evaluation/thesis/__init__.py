@@ -1,24 +1,25 @@
-"""The four domains of the thesis, rebuilt from the figures it reports (sources.md T.7).
+"""The four domains of the thesis, made from what it states about them (sources.md T.7).
 
-Each module builds one site: how many URLs of which class and status, at which depth, of which
-shape, and which cues their links carry. What crawlers find there is nowhere said. The figures
-that the thesis does not give are listed in ``docs/reproduction.md``.
+``stated.py`` has the statements, ``sites.py`` makes the sites, and ``figures.py`` has what the
+thesis's crawlers found there, which reports show beside ours.
 """
 
 from __future__ import annotations
 
 from semcrawl.evaluation.built import BuiltWorld
-from semcrawl.evaluation.thesis import dbtune, deri, openlylocal, rossetti
+from semcrawl.evaluation.thesis.sites import build
+from semcrawl.evaluation.thesis.stated import DOMAINS
 
 
-def thesis_worlds(seed: int = 0) -> list[BuiltWorld]:
-    """Return the four domains in the thesis's order; the seed changes names and positions."""
-    return [
-        dbtune.build(seed),
-        openlylocal.build(seed),
-        deri.build(seed),
-        rossetti.build(seed),
-    ]
+def thesis_worlds(
+    seed: int = 0, order: int | None = None, *, linked: bool = False
+) -> list[BuiltWorld]:
+    """Return the four domains in the thesis's order.
+
+    The seed changes names, places and the order of links; ``order`` changes the latter alone. In
+    ``linked`` domains RDF links on.
+    """
+    return [build(name, seed, order, linked=linked) for name in DOMAINS]
 
 
-__all__ = ["thesis_worlds"]
+__all__ = ["build", "thesis_worlds"]

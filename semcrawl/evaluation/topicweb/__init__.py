@@ -1,5 +1,6 @@
 """Generated webs to test topical crawlers, after S and K (sources.md)."""
 
+from semcrawl.evaluation.topicweb.literal import literal_figures
 from semcrawl.evaluation.topicweb.madeweb import (
     KEYWORD_STRATEGIES,
     TOPIC_STRATEGIES,
@@ -16,5 +17,6 @@ __all__ = [
     "WebPlan",
     "WebSize",
     "keyword_webs",
+    "literal_figures",
     "topic_web",
 ]

@@ -33,19 +33,21 @@ TOPIC_STRATEGIES = (
     "ipagerank",
     "learned",
 )
-#: K's traditional crawler, and its focused one
-KEYWORD_STRATEGIES = ("breadth-first", "keyword-focused")
+#: crawlers beside those of K (see ``literal.py``): with our check, and with orders of ours
+KEYWORD_STRATEGIES = ("breadth-first", "keyword-focused", "learned")
 #: S reports its figures at 500, 1000, … 4000 pages
 _TOPIC_REQUESTS = 4000
 #: sample texts that describe the topic
 _SAMPLES = 20
-#: K's six queries are of sorting algorithms; it does not name them
-QUERIES = (
-    "bubble sort", "insertion sort", "selection sort", "merge sort", "quick sort", "heap sort",
-)  # fmt: skip
-#: pages that K's crawls return per relevant page of theirs: recall / precision of its traditional
-#: crawler, 84.5 / 75
-_RETURNED = 84.5 / 75
+#: the six queries of K
+QUERIES: tuple[tuple[str, ...], ...] = (
+    ("time", "bubble", "sort"),
+    ("sort", "quick"),
+    ("quick", "heap", "space"),
+    ("shell", "sort", "time"),
+    ("heap", "space", "sort"),
+    ("data", "sort", "time", "shell"),
+)
 _KEYWORD_SIZE = WebSize(topical=9, others=5, subjects=12, pages=40, cluster=0.9, seeds=1)
 
 
@@ -155,11 +157,15 @@ def topic_web(seed: int = 0) -> TopicWeb:
 
 
 def keyword_webs(seed: int = 0) -> list[TopicWeb]:
-    """Return a web per query of K: some sites about it, others about the other five."""
+    """Return a web per query of K: some sites about it, others about the other five.
+
+    The words of a query are the commonest words of its subject. A crawl takes as many pages as are
+    relevant; K does not give its number.
+    """
     webs = []
     for number, query in enumerate(QUERIES):
         first = [query, *(other for other in QUERIES if other != query)]
-        plan = WebPlan(10 * seed + number, _KEYWORD_SIZE, [(each, "sort") for each in first])
-        requests = round(_RETURNED * plan.count_topical())
-        webs.append(TopicWeb(plan, query, f"keywords:{query}", requests))
+        plan = WebPlan(10 * seed + number, _KEYWORD_SIZE, first)
+        about = f"all({', '.join(f'keywords:{word}' for word in query)})"
+        webs.append(TopicWeb(plan, ", ".join(query), about, plan.count_topical()))
     return webs

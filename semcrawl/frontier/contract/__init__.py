@@ -23,7 +23,6 @@ from semcrawl.frontier.contract.inspection import FrontierState, Importer, Inspe
 from semcrawl.frontier.contract.leftout import (
     LeftOutLinks,
     LeftOutLog,
-    Reason,
     Withheld,
     WithheldLinks,
 )
@@ -38,6 +37,7 @@ from semcrawl.frontier.contract.pace import (
 from semcrawl.frontier.contract.queue import LinkQueue, SeedLists
 from semcrawl.frontier.contract.sharing import Blobs, CrawlEvent, EventLog, SharedCache, Statements
 from semcrawl.frontier.options import FrontierOptions
+from semcrawl.links import Reason
 
 __all__ = [
     "FRONT",

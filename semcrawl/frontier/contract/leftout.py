@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Protocol, Self
 
+from semcrawl.links import Reason
 from semcrawl.relevance.families import Family, Verdict
-
-
-class Reason(StrEnum):
-    """Why a link was left out of the frontier."""
-
-    OUT_OF_SCOPE = "out-of-scope"  #: off the sites of the crawl
-    EXCLUDED = "excluded"  #: excluded by a pattern of the user
-    TOO_DEEP = "too-deep"  #: beyond ``DEPTH_LIMIT``
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +78,11 @@ def field_text(value: Any) -> str:
     return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else str(value)
 
 
+def reason_in(name: bytes | None) -> Reason | None:
+    """Decode a stored reason with its host; ``None`` stays."""
+    return None if name is None else _reason_and_host(name)[0]
+
+
 def _reason_and_host(name: bytes) -> tuple[Reason, str]:
     reason, _, host = name.decode("utf-8", "replace").partition(" ")
     return Reason(reason), host
@@ -107,6 +104,12 @@ class LeftOutLog(Protocol):
         """Return the links left out so far, without those that another page brought in.
 
         It reads in portions: a link added meanwhile may be counted.
+        """
+
+    async def reason(self, url: str) -> Reason | None:
+        """Return why a link was left out; ``None`` if it was not, or not counted.
+
+        A link that another page brought in later may still have one.
         """
 
 

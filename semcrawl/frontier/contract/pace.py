@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import IPv6Address, IPv6Network, ip_address
 from math import isfinite
 from typing import Protocol
 
@@ -110,16 +109,6 @@ def checked_rest(seconds: float) -> int:
     if seconds < 0 or not isfinite(seconds):
         raise ValueError(f"no time to rest: {seconds} s")
     return micros(seconds)
-
-
-def address_block(address: str) -> str:
-    """Return the unit that counts as one address; for IPv6 the /64 network, which one host has."""
-    parsed = ip_address(address.partition("%")[0])
-    if isinstance(parsed, IPv6Address):
-        if parsed.ipv4_mapped is not None:
-            return str(parsed.ipv4_mapped)
-        return str(IPv6Network((int(parsed) >> 64 << 64, 64)))
-    return str(parsed)
 
 
 @dataclass(frozen=True, slots=True)

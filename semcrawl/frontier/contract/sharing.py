@@ -86,13 +86,15 @@ class SharedCache(Protocol):
 
 
 class Statements(Protocol):
-    """Remembers the statements of earlier documents, for all workers and runs of a crawl.
+    """Remembers the statements of kept documents, for all workers and runs of a crawl.
 
     Documents and statements are 64-bit hashes, the same in all workers.
     """
 
-    async def add(self, document: int, statements: Sequence[int], limit: int) -> list[bool]:
-        """Add the statements of a document; return for each whether it is new.
+    async def add(
+        self, document: int, statements: Sequence[int], limit: int, *, remember: bool = True
+    ) -> list[bool]:
+        """Add the statements of a document, or look them up; return for each whether it is new.
 
         It is new unless another document made it before, so a call may be repeated. About ``limit``
         statements are kept. The oldest are forgotten first, and then count as new again.

@@ -7,11 +7,12 @@ from typing import Any
 from uuid import uuid4
 
 from semcrawl.frontier.contract import AddressLimits, Lease, Rest, WaitingLink
-from semcrawl.frontier.contract.pace import address_block, checked_pace, checked_rest, micros
+from semcrawl.frontier.contract.pace import checked_pace, checked_rest, micros
 from semcrawl.frontier.linkblob import text
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.packing import unpack_member
+from semcrawl.web.hosts import address_block
 
 #: links set aside per call, as other workers wait
 _SET_ASIDE_AT_ONCE = 1000

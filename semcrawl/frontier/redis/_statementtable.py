@@ -25,8 +25,10 @@ class RedisStatements:
     def __init__(self, server: Server) -> None:
         self._server = server
 
-    async def add(self, document: int, statements: Sequence[int], limit: int) -> list[bool]:
-        """Add the statements of a document; return for each whether no other document made it."""
+    async def add(
+        self, document: int, statements: Sequence[int], limit: int, *, remember: bool = True
+    ) -> list[bool]:
+        """Add a document's statements or look them up; return for each whether no other made it."""
         buckets = min(_MOST_BUCKETS, 1 << max(0, (limit - 1) // _WAYS).bit_length())
         marks = _PLACE - _TAG
         mark = (document % ((1 << 8 * marks) - 1) + 1).to_bytes(marks, "big")
@@ -36,5 +38,5 @@ class RedisStatements:
                 [one % buckets * _WAYS * _PLACE, one.to_bytes(8, "big")[:_TAG]]
                 for one in statements[first : first + _AT_ONCE]
             ]
-            new += map(bool, await self._server.run("say", [mark, places]))
+            new += map(bool, await self._server.run("say", [mark, places, int(remember)]))
         return new

@@ -12,6 +12,7 @@ from redis.crc import key_slot
 from redis.exceptions import BusyLoadingError, RedisError, ResponseError
 from scrapy.settings import BaseSettings
 
+from semcrawl.config.redisserver import make_client
 from semcrawl.errors import FrontierUnavailable, UsageError
 from semcrawl.frontier.redis._slotmap import ASK_SLOTS, SlotMap
 from semcrawl.frontier.redis.clients import plain_reason
@@ -140,7 +141,7 @@ class CrawlServers:
     def _reached(self, url: str) -> Iterator[Redis]:
         shown = public_address(url)
         try:
-            with Redis.from_url(
+            with make_client(
                 url, socket_connect_timeout=_TIMEOUT, socket_timeout=_TIMEOUT
             ) as redis:
                 _wait_until_loaded(redis)

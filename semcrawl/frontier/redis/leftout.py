@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
-from semcrawl.frontier.contract.leftout import most_first
+from semcrawl.frontier.contract import LeftOutLinks, Withheld
+from semcrawl.frontier.contract.leftout import most_first, reason_in
 from semcrawl.frontier.linkblob import digest, text
 from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.keys import Keys
 from semcrawl.frontier.redis.packing import readable
+from semcrawl.links import Reason
 from semcrawl.relevance.families import Family, Verdict
 from semcrawl.web.hosts import netloc_of
 
@@ -41,6 +42,12 @@ class RedisLeftOut:
         full = await ask("hexists", keys.meta, "leftfull")
         with readable(f"the frontier's keys {names}"):
             return LeftOutLinks.of(hosts, first, more=bool(full))
+
+    async def reason(self, url: str) -> Reason | None:
+        """Return why a link was left out."""
+        name = await self._server.run("left_reason", [digest(url)])
+        with readable("a link that was left out"):
+            return reason_in(name)
 
 
 class RedisWithheld:

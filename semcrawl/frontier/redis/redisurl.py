@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Self
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from semcrawl.errors import UsageError
 from semcrawl.web.hosts import public_address
 
+#: what a login must not hold unencoded
+_ENDS_HOST = re.compile(r"[^!-~]|[/?#\[\]]")
 #: schemes of clusters, and those of their nodes
 _CLUSTER = {"redis+cluster": "redis", "rediss+cluster": "rediss"}
 
@@ -27,6 +30,7 @@ class Addresses:
         A part of a list takes missing scheme, user and password from the first part, and missing
         database and options from the last. Raises ``UsageError`` for an invalid text.
         """
+        text = with_quoted_login(text)
         if "," not in text and "+cluster" not in text.partition(":")[0]:
             return cls((text,))
         parts = [part.strip() for part in text.split(",")]
@@ -70,6 +74,23 @@ class Addresses:
             url.replace("redis://", "redis+cluster://").replace("rediss://", "rediss+cluster://")
             for url in self.urls
         )
+
+
+def with_quoted_login(url: str) -> str:
+    """Return a URL whose password may hold any character: ``/``, ``?`` and ``#`` end no login.
+
+    What is percent-encoded already stays so. In a list of servers each password must be encoded, as
+    nobody can tell where it ends.
+
+    >>> with_quoted_login("redis://:a/b?c#d@r.example:6379/0")
+    'redis://:a%2Fb%3Fc%23d@r.example:6379/0'
+    """
+    scheme, separator, rest = url.partition("://")
+    login, at, servers = rest.rpartition("@")
+    if not at or "," in login or not _ENDS_HOST.search(login):
+        return url
+    user, colon, password = login.partition(":")
+    return f"{scheme}{separator}{quote(user, '%')}{colon}{quote(password, '%')}@{servers}"
 
 
 def _with_scheme(part: str, scheme: str) -> str:

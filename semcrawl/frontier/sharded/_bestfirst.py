@@ -256,7 +256,12 @@ class Drawing:
         since, over = self.changes(shard), take.over.pop(number, ())
         lists = [take.queues, *(names for names in self.queues if names != take.queues)]
         reply = await shard.draw(
-            *(take.left, lists, bound, take.skip, ahead, over),
+            take.left,
+            lists,
+            bound,
+            take.skip,
+            ahead,
+            over,
             strict=take.strict if in_step else None,
         )
         if reply is None:

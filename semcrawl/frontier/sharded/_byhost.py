@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from semcrawl.frontier.contract import AddressLimits, Lease, Rest, WaitingLink
-from semcrawl.frontier.contract.pace import address_block
 from semcrawl.frontier.sharded.shards import ShardedPart, number_of
+from semcrawl.web.hosts import address_block
 
 
 class ShardedHostPace(ShardedPart):
@@ -147,8 +147,10 @@ class ShardedStatements(ShardedPart):
     It meets the contract :class:`~semcrawl.frontier.contract.Statements`.
     """
 
-    async def add(self, document: int, statements: Sequence[int], limit: int) -> list[bool]:
-        """Add the statements of a document; return for each whether no other document made it."""
+    async def add(
+        self, document: int, statements: Sequence[int], limit: int, *, remember: bool = True
+    ) -> list[bool]:
+        """Add a document's statements or look them up; return for each whether no other made it."""
         shards = self._shards
         new = [False] * len(statements)
         own = 1 << max((limit // len(shards)).bit_length() - 1, 0)  # tables have powers of two
@@ -157,7 +159,8 @@ class ShardedStatements(ShardedPart):
             enumerate(statements), lambda s: shards[number_of(f"{s[1]:x}", len(shards))]
         )
         for shard, part in parts:
-            found = await shard.statements.add(document, [one for _, one in part], own)
+            added = [one for _, one in part]
+            found = await shard.statements.add(document, added, own, remember=remember)
             for (index, _), is_new in zip(part, found, strict=True):
                 new[index] = is_new
         return new

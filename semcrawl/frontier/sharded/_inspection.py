@@ -36,8 +36,11 @@ class ShardedInspector(ShardedPart):
             name = (group.queue, group.group)
             old = groups.get(name, GroupState(group.group, group.queue, group.value, 0, 0))
             groups[name] = GroupState(
-                *(group.group, group.queue, group.value),
-                *(old.waiting + group.waiting, old.hosts + group.hosts),
+                group=group.group,
+                queue=group.queue,
+                value=group.value,
+                waiting=old.waiting + group.waiting,
+                hosts=old.hosts + group.hosts,
             )
         queues = await self.queues()
         hosts = [host for state in states for host in state.hosts]

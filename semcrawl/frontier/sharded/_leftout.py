@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from semcrawl.frontier.contract import QUEUES, LeftOutLinks, Reason, Withheld
+from semcrawl.frontier.contract import QUEUES, LeftOutLinks, Withheld
 from semcrawl.frontier.contract.leftout import most_first
 from semcrawl.frontier.sharded.shards import ShardedPart, Shards
+from semcrawl.links import Reason
 from semcrawl.relevance.families import Family, Verdict
 
 
@@ -38,6 +39,10 @@ class ShardedLeftOut:
                 hosts.setdefault(reason, Counter()).update(numbers)
             first = {**one.first, **first}
         return LeftOutLinks(hosts, first, more=any(one.more for one in found))
+
+    async def reason(self, url: str) -> Reason | None:
+        """Return why a link was left out."""
+        return await self._shards.of(self._host_key(url)).left_out.reason(url)
 
 
 class ShardedWithheld(ShardedPart):

@@ -18,11 +18,13 @@ def summed(counts: Sequence[Counts]) -> Counts:
     for one in counts:
         labels.update(one.waiting_by_label)
     return Counts(
-        *(sum(one.waiting for one in counts), sum(one.leased for one in counts)),
-        *(sum(one.seeds for one in counts), sum(one.seen for one in counts)),
-        sum(one.hosts for one in counts),
-        labels,
-        sum(one.dropped for one in counts),
+        waiting=sum(one.waiting for one in counts),
+        leased=sum(one.leased for one in counts),
+        seeds=sum(one.seeds for one in counts),
+        seen=sum(one.seen for one in counts),
+        hosts=sum(one.hosts for one in counts),
+        waiting_by_label=labels,
+        dropped=sum(one.dropped for one in counts),
     )
 
 

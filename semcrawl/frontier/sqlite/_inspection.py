@@ -153,7 +153,10 @@ class SqliteInspector(SqlitePart):
             rows = await self._store.rows(
                 "SELECT digest FROM seen WHERE digest >= ? AND digest < ? UNION SELECT digest"
                 " FROM seen_before WHERE digest >= ? AND digest < ? ORDER BY digest",
-                *(low, high, low, high),
+                low,
+                high,
+                low,
+                high,
             )
             for start in range(0, len(rows), _PAGE):
                 yield [row[0] for row in rows[start : start + _PAGE]]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
-from semcrawl.frontier.contract.leftout import most_first
+from semcrawl.frontier.contract import LeftOutLinks, Withheld
+from semcrawl.frontier.contract.leftout import most_first, reason_in
 from semcrawl.frontier.linkblob import digest
 from semcrawl.frontier.sqlite import _copies, withheldlinks
 from semcrawl.frontier.sqlite.links import site_of
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
 from semcrawl.frontier.sqlite.writer import SqlitePart
+from semcrawl.links import Reason
 from semcrawl.relevance.families import Family, Verdict
 from semcrawl.web.hosts import netloc_of
 
@@ -45,6 +46,12 @@ class SqliteLeftOut(SqlitePart):
         )
         numbers = {name: number for name, number, _ in rows}
         return LeftOutLinks.of(numbers, {name: url for name, _, url in rows}, more=full)
+
+    async def reason(self, url: str) -> Reason | None:
+        """Return why a link was left out."""
+        sql = "SELECT name FROM left_link WHERE site = ? AND digest = ?"
+        rows = await self._store.rows(sql, site_of(url), digest(url))
+        return reason_in(rows[0][0] if rows else None)
 
 
 def _leave_out(t: Transaction, notes: Sequence[_Note], limit: int) -> None:

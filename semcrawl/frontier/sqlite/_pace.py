@@ -5,13 +5,14 @@ from __future__ import annotations
 from uuid import uuid4
 
 from semcrawl.frontier.contract import AddressLimits, Lease
-from semcrawl.frontier.contract.pace import address_block, checked_pace, checked_rest, micros
+from semcrawl.frontier.contract.pace import checked_pace, checked_rest, micros
 from semcrawl.frontier.options import FrontierOptions
 from semcrawl.frontier.sqlite.availability import cool, pace, rest_until
 from semcrawl.frontier.sqlite.leases import end_errand, lease, let_go, number_of, tick
 from semcrawl.frontier.sqlite.ordering import file_availability
 from semcrawl.frontier.sqlite.transaction import Transaction, encoded
 from semcrawl.frontier.sqlite.writer import SqlitePart, Store
+from semcrawl.web.hosts import address_block
 
 
 class SqliteHostPace(SqlitePart):

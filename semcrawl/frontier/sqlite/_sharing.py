@@ -262,21 +262,25 @@ def _bytes(seed: str) -> bytes:
 class SqliteStatements(SqlitePart):
     """A table in order of age (:class:`~semcrawl.frontier.contract.Statements`)."""
 
-    async def add(self, document: int, statements: Sequence[int], limit: int) -> list[bool]:
-        """Add the statements of a document; return for each whether no other document made it."""
+    async def add(
+        self, document: int, statements: Sequence[int], limit: int, *, remember: bool = True
+    ) -> list[bool]:
+        """Add a document's statements or look them up; return for each whether no other made it."""
         new: list[bool] = []
         for first in range(0, len(statements), _AT_ONCE):  # in portions, as other workers wait
             said = [_signed(one) for one in statements[first : first + _AT_ONCE]]
-            new += await self._store.run(partial(_add, _signed(document), said, limit))
+            new += await self._store.run(partial(_add, _signed(document), said, limit, remember))
         return new
 
 
-def _add(document: int, statements: Sequence[int], limit: int, t: Transaction) -> list[bool]:
+def _add(
+    document: int, statements: Sequence[int], limit: int, remember: bool, t: Transaction
+) -> list[bool]:
     t.execute(_TABLE)
     new = []
     for one in statements:
         row = t.row("SELECT document FROM said WHERE statement = ?", one)
-        if row is None:
+        if row is None and remember:
             t.execute("INSERT INTO said (statement, document) VALUES (?, ?)", (one, document))
         new.append(row is None or row[0] == document)
     t.execute("DELETE FROM said WHERE id <= (SELECT max(id) FROM said) - ?", (limit,))

@@ -18,7 +18,7 @@ from semcrawl.errors import FrontierCorrupt, FrontierGone, FrontierUnavailable
 #: size of the page cache of a process in KiB
 _CACHE = 16 * 1024
 #: pages of the write-ahead log at which it is written into the file
-_CHECKPOINT = 4000
+_CHECKPOINT = 500
 #: prepared statements that a connection caches
 _STATEMENTS = 512
 
@@ -178,6 +178,8 @@ def connect(
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute(f"PRAGMA cache_size = -{_CACHE}")
         db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}")
+        # after a transaction that was larger, the log's file shrinks again
+        db.execute(f"PRAGMA journal_size_limit = {_CHECKPOINT * 4096}")
         db.execute("PRAGMA temp_store = MEMORY")
     except BaseException:
         with contextlib.suppress(sqlite3.Error):

@@ -17,7 +17,7 @@ from semcrawl.frontier.linkblob import text
 from semcrawl.frontier.sqlite.layout import COUNTERS
 
 #: most numbers of hosts, groups and parts that a process caches
-_REMEMBERED = 100_000
+_REMEMBERED = 10_000
 _CRAWL = ("uid", "options", *COUNTERS)
 _READ_CRAWL = f"SELECT {', '.join(_CRAWL)} FROM crawl"  # noqa: S608 - our own names
 

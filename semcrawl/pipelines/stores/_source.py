@@ -19,6 +19,7 @@ from semcrawl.machine.filelocks import lock
 from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Contribution, Delivery, Document, Refusal, url_key
 from semcrawl.metadata.rows import in_parts
+from semcrawl.pipelines.soundness import is_lost, is_sound
 from semcrawl.pipelines.stores.naming import GraphNaming
 from semcrawl.pipelines.stores.owners import Made, Owners
 from semcrawl.pipelines.stores.spans import Span
@@ -134,6 +135,7 @@ class OpenSpool:
                 Document.quads,
                 Document.offset,
                 Document.length,
+                Document.checksum,
                 Document.gone_at,
             )
             .where(Document.revision > _delivered(self._connection, self._target))
@@ -148,6 +150,13 @@ class OpenSpool:
             span = Span(self.file, row.url, row.offset, row.length, row.quads)
             self._spans[row.url] = span
         return span
+
+    def is_sound(self, row: Any) -> bool:
+        """Whether a document's lines are in the file as they were written, or it is gone."""
+        if row.gone_at is not None:
+            return True
+        is_there = not is_lost(row._mapping)
+        return is_there and is_sound(self.file, row.offset, row.length, row.checksum)
 
     def has_contributions(self) -> bool:
         """Whether any document has statements in graphs other than its own."""
@@ -180,6 +189,8 @@ class OpenSpool:
                     Document.offset,
                     Document.length,
                     Document.quads,
+                    Document.checksum,
+                    Document.gone_at,
                 ).where(Document.url_key.in_(part), Document.gone_at.is_(None))
             )
 

@@ -14,12 +14,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from socket import gethostname
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.errors import StoreError
-from semcrawl.metadata.database import CRAWL_DB, one_line
-from semcrawl.metadata.models import storable
+from semcrawl.metadata.database import CRAWL_DB, connect, one_line
+from semcrawl.metadata.models import storable, url_key
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
 from semcrawl.pipelines.stores._claiming import Claimed, Claims, StatedDocument
 from semcrawl.pipelines.stores._source import OpenSpool, Spool, take_over_delivery
@@ -51,6 +52,8 @@ class Delivered:
     refused: list[Refused] = field(default_factory=list)
     #: documents whose own graph has a name other than their address, as somebody else has that name
     renamed: int = 0
+    #: addresses of documents that were left out, as their lines in the job folder are damaged
+    damaged: list[str] = field(default_factory=list)
     #: whether more documents waited than fit into a batch
     more: bool = False
 
@@ -69,7 +72,17 @@ class _Batch:
     #: graph names that are the addresses of documents
     addresses: frozenset[str] = frozenset()
     claimed: dict[str, Claimed] = field(default_factory=dict)
+    damaged: list[str] = field(default_factory=list)
+    #: the revision that the store has after this batch
+    revision: int = 0
     more: bool = False
+
+    def leave_out(self, url: str) -> None:
+        """Leave out a document whose lines are damaged: the store keeps what it has of it."""
+        self.documents = [entry for entry in self.documents if entry[0] != url]
+        self.stated.pop(url, None)
+        self.gone.discard(url)
+        self.damaged.append(url)
 
     def contents(self, urls: Iterable[str]) -> list[GraphContent]:
         """Return the contents of the documents' graphs."""
@@ -94,12 +107,14 @@ class Deliverer:
         adopting: bool = False,
         batch_documents: int = 2000,
         batch_bytes: int = 16 << 20,
+        shared: str = "",
     ) -> None:
         """Deliver to ``store`` in batches of at most so many documents and bytes of N-Quads.
 
         ``embedded``: also deliver the data embedded in pages. ``naming`` says which graph names
         documents may keep. ``adopting``: replace graphs under documents' addresses, whoever made
-        them.
+        them. ``shared``: the URL of the database that lists the graphs of all workers of a crawl;
+        without it, the folder's own ledger does.
         """
         self._folder = folder
         self._store = store
@@ -109,7 +124,15 @@ class Deliverer:
         self._batch_bytes = batch_bytes
         spool = Spool(folder, QUADS_FILE, CRAWL_DB, self._target)
         self._open_spools = [spool]
-        self._owners = Owners(spool.engine, self._target)
+        own = Owners(spool.engine, self._target)
+        self._owners, self._versions = own, ""
+        if shared:
+            self._owners = Owners(connect(shared), self._target)
+            # revisions are numbered by folder
+            self._versions = url_key(f"{gethostname()}:{folder.resolve()}")[:12] + " "
+            with self._ledger("write"):
+                self._owners.take_over(own)
+        self._is_shared = bool(shared)
         self._naming = naming
         self._claims = Claims(self._owners, store, naming, adopting=adopting)
         self._take_over(spool)
@@ -144,6 +167,7 @@ class Deliverer:
             total.removed += result.removed
             total.refused += result.refused
             total.renamed += result.renamed
+            total.damaged += result.damaged
             total.more |= result.more
         return total
 
@@ -151,6 +175,8 @@ class Deliverer:
         """Close the ledgers and the store."""
         for spool in self._open_spools:
             spool.close()
+        if self._is_shared:
+            self._owners.close()
         self._store.close()
 
     def _spools(self) -> list[Spool]:
@@ -186,7 +212,7 @@ class Deliverer:
             with self._ledger("write"):
                 batch.claimed = self._claims.claim(list(batch.stated.values()), batch.addresses)
             result = self._deliver(batch)
-        result.more = batch.more
+        result.more, result.damaged = batch.more, batch.damaged
         refused = {entry.url for entry in result.refused}
         done = [claimed for url, claimed in batch.claimed.items() if url not in refused]
         result.renamed = sum(claimed.is_renamed for claimed in done)
@@ -195,13 +221,13 @@ class Deliverer:
         with self._ledger("write"):
             # a crash between these two repeats a delivery, which does no harm
             self._owners.settle(names.difference(dropped), dropped)
-            spool.note_delivered(batch.documents[-1][1], _rows(result.refused))
+            spool.note_delivered(batch.revision, _rows(result.refused))
         return result
 
     def _deliver(self, batch: _Batch) -> Delivered:
         """Send all documents at once; if refused, send halves, to find the refused ones."""
         result = Delivered()
-        todo = [batch.documents]
+        todo = [batch.documents] if batch.documents else []
         while todo:
             documents = todo.pop()
             try:
@@ -231,12 +257,16 @@ class Deliverer:
             batch = _Batch(files, more=len(rows) == self._batch_documents)
             size = 0
             for row in rows:
-                if batch.documents and size + row.length > self._batch_bytes:
+                if batch.revision and size + row.length > self._batch_bytes:
                     batch.more = True
                     break
+                batch.revision = row.revision
+                if not own.is_sound(row):
+                    batch.damaged.append(row.url)
+                    continue
                 size += row.length
                 batch.documents.append((row.url, row.revision, row.quads))
-                document = StatedDocument(row.url, f"{spool.name} {row.revision}")
+                document = StatedDocument(row.url, f"{self._versions}{spool.name} {row.revision}")
                 batch.stated[row.url] = document
                 if row.gone_at is None:
                     document.spans.append(own.span(row))
@@ -249,8 +279,11 @@ class Deliverer:
             ]
             for other in others:
                 files.enter_context(other.file)
-                for row in other.rows_of(batch.stated):
-                    batch.stated[row.url].spans.append(other.span(row))
+                for row in list(other.rows_of(batch.stated)):
+                    if other.is_sound(row):
+                        batch.stated[row.url].spans.append(other.span(row))
+                    else:
+                        batch.leave_out(row.url)
             _add_stated_graphs(batch, (own, *others))
             batch.files = files.pop_all()
             return batch

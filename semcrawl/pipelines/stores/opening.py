@@ -7,6 +7,7 @@ from pathlib import Path
 from scrapy.settings import BaseSettings
 
 from semcrawl.errors import UsageError
+from semcrawl.metadata.database import crawl_db_url
 from semcrawl.pipelines.stores.contract import GraphStore
 from semcrawl.pipelines.stores.delivery import Deliverer
 from semcrawl.pipelines.stores.naming import GraphNaming
@@ -61,6 +62,23 @@ def sparql_options(settings: BaseSettings) -> SparqlOptions:
     )
 
 
+def shared_ledger(settings: BaseSettings, folder: Path) -> str:
+    """Return the URL of the database in which the workers of a crawl note who made which graph.
+
+    It is that of ``SEMCRAWL_METADATA_URL``; empty without one, and for the folder's own store.
+    """
+    url = str(settings.get("SEMCRAWL_METADATA_URL") or "")
+    store = settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL")
+    is_own = not url or url == crawl_db_url(folder)
+    return "" if is_own or not store or store == EMBEDDED else url
+
+
+def lists_graphs_alone(settings: BaseSettings, folder: Path) -> bool:
+    """Whether a job delivers to a server, and only its folder says which graphs are the crawl's."""
+    server = settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL")
+    return bool(server) and server != EMBEDDED and not shared_ledger(settings, folder)
+
+
 def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
     """Return a deliverer from the job folder to the store that the settings name.
 
@@ -83,6 +101,7 @@ def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
         adopting=settings.getbool("SEMCRAWL_STORE_ADOPT"),
         batch_documents=BATCH_DOCUMENTS,
         batch_bytes=BATCH_BYTES,
+        shared=shared_ledger(settings, folder),
     )
     if is_new:
         deliverer.start_again(is_new=True)

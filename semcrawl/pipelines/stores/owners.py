@@ -42,7 +42,7 @@ class Owners:
     """
 
     def __init__(self, engine: Engine, target: str) -> None:
-        """Use the ledger of the job folder for the store ``target``."""
+        """Use the ledger of a job folder, or one that workers share, for the store ``target``."""
         self._engine = engine
         self._reading = engine.execution_options(read_only=True)
         self._target = target
@@ -106,6 +106,28 @@ class Owners:
                 .where(MadeGraph.target == self._target, MadeGraph.claimed_for.is_(None))
                 .values(claimed_for="")
             )
+
+    def take_over(self, folder: Owners) -> None:
+        """Take over the graphs that a job folder's own ledger lists, once the crawl shares another.
+
+        A name that a document has in the shared ledger stays with it.
+        """
+        with folder._reading.begin() as connection:
+            query = select(_MADE_GRAPH).where(_MADE_GRAPH.c.target == self._target)
+            rows = [dict(row._mapping) for row in connection.execute(query)]
+        known = self.taken([row["name"] for row in rows])
+        new = [
+            {name: value for name, value in row.items() if name != "id"}
+            for row in rows
+            if row["name"] not in known
+        ]
+        if new:
+            with self._engine.begin() as connection:
+                connection.execute(insert(_MADE_GRAPH), new)
+
+    def close(self) -> None:
+        """Close the ledger."""
+        self._engine.dispose()
 
     def _forget(self, connection: Connection, names: Collection[str]) -> None:
         for part in in_parts([url_key(name) for name in names]):

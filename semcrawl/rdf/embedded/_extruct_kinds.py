@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from semcrawl.rdf.embedded.triples import Triple
+from semcrawl.rdf.embedded.triples import Triple, literal
 from semcrawl.rdf.terms import RDF, date_datatype, iri_term, literal_term
 
 _TYPE = f"<{RDF}type>"
@@ -133,4 +133,4 @@ def dublin_core(page: str) -> Iterator[Triple]:
                 yield Triple("<>", term, iri_term(target), 0)
             elif text := (entry.get("content") or "").strip():
                 datatype = date_datatype(text)
-                yield Triple("<>", term, literal_term(text, entry.get("lang", ""), datatype), 0)
+                yield Triple("<>", term, literal(text, entry.get("lang", ""), datatype), 0)

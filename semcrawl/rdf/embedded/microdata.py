@@ -7,22 +7,24 @@ from collections.abc import Iterable, Iterator
 
 from lxml import etree
 
-from semcrawl.rdf.embedded.triples import Triple, TripleList
+from semcrawl.rdf.embedded.pagetree import PageTree, text_of
+from semcrawl.rdf.embedded.triples import WHITE_SPACE, Triple, TripleList, address, literal, words
 from semcrawl.rdf.limits import LimitReached
-from semcrawl.rdf.terms import RDF, XSD, date_datatype, iri_of, iri_term, literal_term
+from semcrawl.rdf.terms import RDF, XSD, date_datatype
 
-_TOP = etree.XPath("descendant-or-self::*[@itemscope and not(@itemprop)]")
-_TEXT = etree.XPath("string()")
-_LANGUAGE = etree.XPath("ancestor-or-self::*[@lang or @xml:lang][1]")
-_XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_ITEMS = etree.XPath("descendant-or-self::*[@itemscope]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _URL_ATTRIBUTE = {
     "a": "href", "area": "href", "link": "href", "audio": "src", "embed": "src", "iframe": "src",
     "img": "src", "source": "src", "track": "src", "video": "src", "object": "data",
 }  # fmt: skip
+#: elements whose value is never their text
+_OF_ATTRIBUTES = frozenset({*_URL_ATTRIBUTE, "data", "meta", "meter"})
 _INTEGER = re.compile(r"-?\d+\Z")
 _FLOAT = re.compile(r"-?\d+\.\d+(?:[eE][+-]?\d+)?\Z|-?\d+[eE][+-]?\d+\Z")
 _TYPE = f"<{RDF}type>"
+#: the note's registry: types that begin so share their properties' namespace (section 4.3)
+_REGISTRY = ("http://schema.org/", "http://microformats.org/profile/hcard")
 
 
 class MicrodataProcessor:
@@ -30,19 +32,19 @@ class MicrodataProcessor:
 
     def __init__(
         self,
-        root: etree._Element,
+        tree: PageTree,
         limit: int = 200_000,
         expansions: Iterable[tuple[str, str]] = (),
         size: int = 64 * 2**20,
     ) -> None:
-        """Prepare to read the document whose root element is ``root``.
+        """Prepare to read a page.
 
         ``expansions`` pairs properties with those they imply (section 4.5, vocabulary expansion).
         """
-        self._root = root
+        self._tree, self._root = tree, tree.root
         self._implied: dict[str, list[str]] = {}
         for property_, other in expansions:
-            self._implied.setdefault(iri_term(property_), []).append(iri_term(other))
+            self._implied.setdefault(address(property_), []).append(address(other))
         self._subjects: dict[etree._Element, str] = {}
         self._ids: dict[str, etree._Element] | None = None
         self._triples = TripleList(limit, size)
@@ -59,8 +61,11 @@ class MicrodataProcessor:
             raise reached
 
     def _read(self) -> None:
-        waiting: list[tuple[etree._Element, str]] = [(item, "") for item in _TOP(self._root)]
-        waiting.reverse()
+        """Read the items, those last that are no item's property though they say so."""
+        items = _ITEMS(self._root)
+        top = [item for item in items if not _is_property(item)]
+        waiting: list[tuple[etree._Element, str]] = [(item, "") for item in reversed(items)]
+        waiting.extend((item, "") for item in reversed(top))
         done: set[etree._Element] = set()
         while waiting:
             item, inherited = waiting.pop()
@@ -73,16 +78,16 @@ class MicrodataProcessor:
         known = self._subjects.get(item)
         if known is None:
             identity = item.get("itemid")
-            known = iri_term(identity) if identity else f"_:m{len(self._subjects)}"
+            known = f"_:m{len(self._subjects)}" if identity is None else address(identity)
             self._subjects[item] = known
         return known
 
     def _item(self, item: etree._Element, inherited: str) -> list[tuple[etree._Element, str]]:
         """Add the triples of one item; return the items among its values, and its type."""
         subject, line = self._subject(item), item.sourceline or 0
-        types = [t for t in (item.get("itemtype") or "").split() if _SCHEME.match(t)]
+        types = [t for t in words(item.get("itemtype") or "") if _SCHEME.match(t)]
         for kind in types:
-            self._triples.add(Triple(subject, _TYPE, iri_term(kind), line))
+            self._triples.add(Triple(subject, _TYPE, address(kind), line))
         current_type = types[0] if types else inherited
         vocabulary = _vocabulary(current_type)
         inner: list[tuple[etree._Element, str]] = []
@@ -90,7 +95,7 @@ class MicrodataProcessor:
             line = element.sourceline or 0
             value: str | None = None
             for attribute in ("itemprop", "itemprop-reverse"):
-                for name in dict.fromkeys((element.get(attribute) or "").split()):
+                for name in dict.fromkeys(words(element.get(attribute) or "")):
                     predicate = _predicate(name, vocabulary)
                     if value is None:
                         if element.get("itemscope") is not None:
@@ -110,7 +115,7 @@ class MicrodataProcessor:
         """Return the elements that hold an item's properties, those of ``itemref`` included."""
         found: dict[etree._Element, None] = {}
         roots = [item]
-        for identity in dict.fromkeys((item.get("itemref") or "").split()):
+        for identity in dict.fromkeys(words(item.get("itemref") or "")):
             self._triples.step()
             target = self._by_id().get(identity)
             if target is not None and target is not item:
@@ -143,34 +148,27 @@ class MicrodataProcessor:
                     self._ids.setdefault(identity, element)
         return self._ids
 
-    @staticmethod
-    def _value(element: etree._Element) -> str:
-        tag = element.tag
-        content = element.get("content")
-        if tag == "meta":
-            return literal_term(content or "", _language(element))
+    def _value(self, element: etree._Element) -> str:
+        tag, language = element.tag, self._tree.language
         attribute = _URL_ATTRIBUTE.get(tag)
-        if attribute is not None:
-            address = element.get(attribute)
-            return literal_term("") if address is None else iri_term(address)
-        if tag in ("data", "meter"):
-            value = element.get("value") or ""
+        if attribute is not None and (url := element.get(attribute)) is not None:
+            return address(url)
+        value = element.get("value") if tag in ("data", "meter") else None
+        if value is not None:
             if _INTEGER.match(value):
-                return literal_term(value, datatype=XSD + "integer")
+                return literal(value, datatype=XSD + "integer")
             if _FLOAT.match(value):
-                return literal_term(value, datatype=XSD + "double")
-            return literal_term(value, _language(element))
-        if tag == "time":
-            moment = element.get("datetime")
-            if moment is None:
-                moment = str(_TEXT(element))
-            if kind := date_datatype(moment.strip()):
-                return literal_term(moment.strip(), datatype=kind)
-            return literal_term(moment, _language(element))
-        # not in the standard, but usual for prices and dates
-        if content is not None:
-            return literal_term(content, _language(element))
-        return literal_term(_TEXT(element), _language(element))
+                return literal(value, datatype=XSD + "double")
+            return literal(value, language(element))
+        moment = element.get("datetime") if tag == "time" else None
+        # HTML knows it for ``meta`` alone, HTML Microdata (W3C, section 5.4) for all elements
+        content = element.get("content", "" if tag in _OF_ATTRIBUTES else None)
+        if content is not None and moment is None:
+            return literal(content, language(element))
+        text = text_of(element) if moment is None else moment
+        if tag == "time" and (kind := date_datatype(text.strip(WHITE_SPACE))):
+            return literal(text.strip(WHITE_SPACE), datatype=kind)
+        return literal(text, language(element))
 
 
 def _is_property(element: etree._Element) -> bool:
@@ -178,20 +176,18 @@ def _is_property(element: etree._Element) -> bool:
 
 
 def _vocabulary(itemtype: str) -> str:
-    """Return the part of a type's IRI that its properties share."""
+    """Return what a type's IRI has in common with those of its properties (section 4.3)."""
+    for prefix in _REGISTRY:
+        if itemtype.startswith(prefix):
+            return prefix if prefix.endswith("/") else prefix + "#"
     if "#" in itemtype:
-        return itemtype.rpartition("#")[0] + "#"
-    return itemtype.rpartition("/")[0] + "/" if itemtype else ""
+        return itemtype.partition("#")[0] + "#"
+    if not itemtype:
+        return ""
+    path = itemtype.partition("?")[0]
+    start = path.find("//") + 2 if "//" in path else 0
+    return path[: path.rfind("/", start)] + "/" if "/" in path[start:] else path + "/"
 
 
 def _predicate(name: str, vocabulary: str) -> str:
-    if _SCHEME.match(name):
-        return iri_term(name)
-    return iri_term((vocabulary or "#") + iri_of(name))
-
-
-def _language(element: etree._Element) -> str:
-    found = _LANGUAGE(element)
-    if not found:
-        return ""
-    return str(found[0].get(_XML_LANG) or found[0].get("lang") or "")
+    return address(name if _SCHEME.match(name) else (vocabulary or "#") + name)

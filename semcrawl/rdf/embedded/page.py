@@ -8,25 +8,29 @@ from collections.abc import Callable, Iterable, Mapping
 import pyoxigraph
 from lxml import etree
 
-from semcrawl.rdf.detection import Detection, to_utf8
+from semcrawl.rdf.detection import Detection, format_of_type
 from semcrawl.rdf.documentreader import DocumentReader, Reading
 from semcrawl.rdf.embedded import microdata, rdfa
 from semcrawl.rdf.embedded._extruct_kinds import dublin_core, microformats
-from semcrawl.rdf.embedded.triples import Triple
-from semcrawl.rdf.limits import ErrorLog, LimitReached
+from semcrawl.rdf.embedded._literalmarkup import xml_content
+from semcrawl.rdf.embedded.pagetree import PageTree, parse_page
+from semcrawl.rdf.embedded.triples import Triple, address, statements
+from semcrawl.rdf.limits import ErrorLog, LimitReached, PlacedErrors
 from semcrawl.rdf.options import Embedded, ReadOptions
 from semcrawl.rdf.sink import QuadSink
-from semcrawl.rdf.syntaxes.turtle import resume
-from semcrawl.rdf.terms import iri_term
-from semcrawl.web.htmltree import is_empty, with_rest
-from semcrawl.web.vocabulary import Kind
+from semcrawl.rdf.syntaxes import islands, turtle
+from semcrawl.rdf.terms import iri_of
+from semcrawl.web.charsets import Form, to_utf8
+from semcrawl.web.vocabulary import Kind, RdfFormat
 from semcrawl.web.wordsearch import WordSearch
 
 _SCRIPTS = etree.XPath("descendant-or-self::*[local-name() = 'script' and @type]")
 _BASE = etree.XPath("descendant-or-self::*[local-name() = 'base']/@href")
-_META_CHARSET = re.compile(rb"""<meta\s[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+_OF_XML = frozenset({RdfFormat.RDF_XML, RdfFormat.TRIX, RdfFormat.OWL_XML})
+#: how a script is hidden from old browsers, or from XML
+_WRAPPINGS = (("<!--", "-->"), ("<![CDATA[", "]]>"))
+_XML_DECLARATION = re.compile(r"\A\s*<\?xml\s[^>]*\?>")
 _AS_PAGE = Detection(Kind.HTML, None, 1.0, "read as a page")
-_XHTML = re.compile(rb"\A\s*(?:<\?xml|<!doctype\s+html\s+public\s+\"-//W3C//DTD XHTML)", re.I)
 
 
 def read_embedded(
@@ -43,28 +47,32 @@ def read_embedded(
     read separately, so an error in one does not affect the others. Never raises because of the
     content.
     """
-    text = _text(body, content_type)
+    # browsers ignore zero bytes
+    decoded = to_utf8(body, content_type, Form.PAGE)
+    text = decoded.data.replace(b"\0", b"")
     kinds = possible_kinds(text, options)
     if not kinds:  # true of most pages
         return Reading(_AS_PAGE, embedded=True, _url=url, _options=options)
     document = DocumentReader(url, options, contexts)
     document.budget.packed = len(text)
+    document.utf8(decoded, page=True)
     errors, sink = document.errors, document.sink
     counts: dict[str, int] = {}
     try:
-        root = _tree(text, content_type, errors)
-        if root is not None:
-            base = _base(root, document.graph)
+        tree = parse_page(text, content_type, errors)
+        if tree is not None:
+            root = tree.root
+            base = _base(root, document.graph, errors)
             readers: dict[Embedded, Callable[[], Iterable[Triple]]] = {
                 Embedded.RDFA: lambda: rdfa.RdfaProcessor(
-                    root,
+                    tree,
                     url,
                     roles=options.rdfa_roles,
                     limit=options.max_page_triples,
                     size=options.max_page_triples_size,
                 ).triples(),
                 Embedded.MICRODATA: lambda: microdata.MicrodataProcessor(
-                    root,
+                    tree,
                     options.max_page_triples,
                     options.microdata_expansions,
                     options.max_page_triples_size,
@@ -75,8 +83,12 @@ def read_embedded(
             for kind in (kind for kind in Embedded if kind in kinds):
                 before = sink.quads
                 try:
-                    if kind is Embedded.JSON_LD:
-                        _scripts(root, base, document)
+                    if kind in (Embedded.JSON_LD, Embedded.RDF):
+                        _scripts(tree, base, document, kind)
+                        if kind is Embedded.RDF:
+                            for line, island in islands.find(text):
+                                name = f"rdf-{line}"
+                                document.parse_part(name, island, RdfFormat.RDF_XML, base, line)
                     else:
                         _triples(readers[kind](), base, sink, errors)
                 except (LimitReached, MemoryError):
@@ -95,83 +107,69 @@ def read_embedded(
     return reading
 
 
-def _text(body: bytes, content_type: str | None) -> bytes:
-    """Return the page in UTF-8. Without other evidence, a ``meta`` element names the encoding."""
-    text, encoding = to_utf8(body, content_type)
-    if encoding.evidence == "not UTF-8" and (declared := _META_CHARSET.search(body[:4096])):
-        name = declared[1].decode("ascii").lower()
-        if name not in ("utf-8", "utf8"):
-            return to_utf8(body, f"text/html; charset={name}")[0]
-    return text
-
-
-def _tree(text: bytes, content_type: str | None, errors: ErrorLog) -> etree._Element | None:
-    """Parse a page as XML if it is declared and well-formed XHTML, else as HTML."""
-    text = text.replace(b"\0", b"")
-    if "xhtml+xml" in (content_type or "").lower() or _XHTML.match(text):
-        strict = etree.XMLParser(
-            encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False,
-            huge_tree=False,
-        )  # fmt: skip
-        try:
-            root = etree.fromstring(text, strict)
-        except etree.XMLSyntaxError:
-            pass
-        else:
-            if root.tag == "{http://www.w3.org/1999/xhtml}html":
-                return _without_namespace(root)
-    # by default libxml2 drops what is nested 256 deep, and texts of ten megabytes
-    lax = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
-    try:
-        root = with_rest(etree.fromstring(text, lax))
-    except (etree.XMLSyntaxError, ValueError) as error:
-        if not is_empty(error):
-            errors.add(f"the page cannot be parsed: {error}")
-        return None
-    last = lax.error_log.last_error
-    if last is not None and last.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT:
-        errors.add("the page is not read to its end: its elements are nested too deep", last.line)
-    return root
-
-
-def _without_namespace(root: etree._Element) -> etree._Element:
-    prefix = "{http://www.w3.org/1999/xhtml}"
-    for element in root.iter(prefix + "*"):
-        element.tag = element.tag[len(prefix) :]
-    return root
-
-
-def _base(root: etree._Element, url: str) -> str:
+def _base(root: etree._Element, url: str, errors: ErrorLog) -> str:
     """Return the page's base IRI: its ``base`` element resolved against its URL."""
     for href in _BASE(root):
         try:
             quad = next(
                 pyoxigraph.parse(
-                    f"{iri_term(str(href))} a <x:y> .",
+                    f"<{iri_of(address(str(href))[1:-1])}> a <x:y> .",
                     pyoxigraph.RdfFormat.TURTLE,
                     base_iri=url,
                 )
             )
         except (SyntaxError, ValueError):
+            errors.add_mended(f"the base {str(href)!r} is no address; that of the page counts")
             return url
         subject = quad.subject
         return subject.value if isinstance(subject, pyoxigraph.NamedNode) else url
     return url
 
 
-def _scripts(root: etree._Element, base: str, document: DocumentReader) -> None:
-    for script in _SCRIPTS(root):
-        media = script.get("type", "").partition(";")[0].strip().lower()
-        if not re.fullmatch(r"application/(?:[\w.+-]*\+)?ld\+json", media):
+def _scripts(tree: PageTree, base: str, document: DocumentReader, kind: Embedded) -> None:
+    """Read the scripts of JSON-LD, or those of the other RDF syntaxes. Each is a document."""
+    for number, script in enumerate(_SCRIPTS(tree.root)):
+        syntax = format_of_type(script.get("type"))
+        if syntax is None or (syntax is RdfFormat.JSON_LD) != (kind is Embedded.JSON_LD):
             continue
-        text = (script.text or "").encode("utf-8", "replace")
+        text, line = _script_text(tree, script, syntax), script.sourceline or 1
         if not text.strip():
             continue
+        if syntax is not RdfFormat.JSON_LD:
+            document.parse_part(f"script-{number}", text, syntax, base, line)
+            continue
         try:
-            document.parse_jsonld(text, base, script.sourceline or 1)
+            document.parse_jsonld(text, base, line)
         except LimitReached as limit:
             document.errors.check_time()
-            document.errors.add(str(limit), script.sourceline or 0)
+            document.errors.add(str(limit), line)
+
+
+def _script_text(tree: PageTree, script: etree._Element, syntax: RdfFormat) -> bytes:
+    """Return a script's text. In XHTML it may have elements, or hide in a comment."""
+    if syntax in _OF_XML and any(isinstance(child.tag, str) for child in script):
+        around = {prefix or "": iri for prefix, iri in script.nsmap.items()}
+        return xml_content(tree, script, around).encode()
+    pieces = [script.text or ""]
+    for child in script:
+        hidden = child.text if child.tag is etree.Comment else ""
+        pieces += [hidden or "", child.tail or ""]
+    text = "".join(pieces)
+    if syntax is not RdfFormat.JSON_LD:
+        text = _unwrapped(text)
+    if syntax in _OF_XML:  # before the declaration nothing may stand
+        text = _XML_DECLARATION.sub("", text)
+    return text.encode("utf-8", "replace")
+
+
+def _unwrapped(text: str) -> str:
+    """Return a script without the comment or the CDATA section around all of it."""
+    for begin, end in _WRAPPINGS:
+        inner = text.strip().removeprefix("//").lstrip()
+        if inner.startswith(begin) and inner.endswith(end) and inner.count(end) == 1:
+            lines = text[: text.index(begin)].count("\n")
+            return "\n" * lines + inner[len(begin) : -len(end)].rstrip().removesuffix("//")
+    return text
 
 
 def _triples(triples: Iterable[Triple], base: str, sink: QuadSink, errors: ErrorLog) -> None:
@@ -180,72 +178,115 @@ def _triples(triples: Iterable[Triple], base: str, sink: QuadSink, errors: Error
     sink.has_graphs = False
     lines: dict[bytes, int] = {}
     try:
-        for triple in triples:
-            statement = f"{triple.subject} {triple.predicate} {triple.object} .\n"
-            lines.setdefault(statement.encode("utf-8", "replace"), triple.line)
+        for statement, line in statements(triples, errors):
+            lines.setdefault(statement.encode("utf-8", "replace"), line)
     except LimitReached as limit:
         errors.add(str(limit))
     if lines:
         data = b"".join(lines)
-        log = _PageErrors(errors, list(lines.values()))
+        places = [*lines.values(), 0]
+        log = PlacedErrors(errors, lambda line: (places[line - 1], 0))
         lines.clear()  # they may take as much memory as the data
-        resume(pyoxigraph.parse(data, pyoxigraph.RdfFormat.TURTLE, base_iri=base), sink, log)
+        turtle.parse(data, pyoxigraph.RdfFormat.TURTLE, base, sink, log, 256)
 
 
-class _PageErrors(ErrorLog):
-    """Reports errors in generated Turtle at the lines of the page."""
-
-    def __init__(self, errors: ErrorLog, lines: list[int]) -> None:
-        self._errors = errors
-        self._lines = lines
-
-    def add(self, message: str, line: int = 0, column: int = 0) -> None:
-        place = self._lines[line - 1] if 0 < line <= len(self._lines) else 0
-        self._errors.add(message, place)
-
-    def check_time(self) -> None:
-        self._errors.check_time()
+_SCRIPT = re.compile(
+    rb"[<:]script(?=[\s/])(?:[^>=]++|=\s*+(?:\"[^\"]*+\"?|'[^']*+'?|[^\s>\"'][^\s>]*+)?+)*+"
+)
+#: the value of each ``type``, also of what only looks like this attribute
+_MEDIA_TYPE = re.compile(
+    rb"(?<=[\s\"'/])type\s*+=\s*+"
+    rb"(?:\"\s*+(?=([^\"]{0,200}))|'\s*+(?=([^']{0,200}))|(?=([^\s>\"'][^\s>]{0,199})))"
+)
+#: bytes of a tag, and of a value, that are examined; beyond them, all may be
+_MOST_OF_TAG = 4000
+_MOST_OF_VALUE = 200
 
 
-def _attribute(name: str, after: str = r"[\s=>]") -> re.Pattern[bytes]:
-    """Match an attribute's name: after white space, before what may follow it."""
-    return re.compile(rf"(?<=\s){name}{after}".encode())
+def _of_script(page: bytes, at: int) -> Iterable[Embedded]:
+    """Return the kinds of data that the script at ``at`` may have by its type."""
+    tag = _SCRIPT.match(page, at, at + _MOST_OF_TAG)
+    if tag is None:
+        return ()
+    found = set()
+    for values in _MEDIA_TYPE.findall(tag[0]):
+        media = b"".join(values).decode("utf-8", "replace")
+        if "&" in media or len(media) >= _MOST_OF_VALUE:
+            return _BY_SCRIPT
+        if syntax := format_of_type(media):
+            found.add(Embedded.JSON_LD if syntax is RdfFormat.JSON_LD else Embedded.RDF)
+    return _BY_SCRIPT if tag.end() == at + _MOST_OF_TAG else found
 
 
-_REL = r"\s*=\s*[\"']?[^\"'>]*(?::|\blicense\b|\bdescribedby\b)"
-_MICROFORMAT = re.compile(rb"\b(?:h-(?:card|adr|geo|event)|vcard|vevent)\b")
-_DUBLIN_CORE = re.compile(rb"(?<=[\"'=\s])dc(?:terms)?\.[a-z]|schema\.[a-z]+[\"'\s]")
-#: words of pages, the kind of data that each may belong to, and what has to match where it begins
-_SIGNS = {
-    b"json": (Embedded.JSON_LD, re.compile(rb"(?:(?<=ld\+)|(?<=ld&#43;)|(?<=ld&#x2b;))json")),
-    b"itemscope": (Embedded.MICRODATA, _attribute("itemscope", r"[\s=>/]")),
+_Sign = tuple[frozenset[Embedded], Callable[[bytes, int], Iterable[Embedded]]]
+_BY_SCRIPT = frozenset({Embedded.JSON_LD, Embedded.RDF})
+
+
+def _sign(kind: Embedded, sign: str) -> _Sign:
+    """Pair a kind with a function that returns it where a pattern matches."""
+    match = re.compile(sign.encode()).match
+    kinds = frozenset({kind})
+    return kinds, lambda page, at: kinds if match(page, at) else ()
+
+
+def _attribute(name: str, value: str = "") -> str:
+    """Match an attribute by name and by what its value contains; a reference may hide it.
+
+    Attributes follow white space, a slash or a quote.
+    """
+    before = rf"(?<=[\s\"'/]){name}"
+    if not value:
+        return before + r"[\s=>/]"
+    value = rf"(?:{value}|&)"
+    most = _MOST_OF_VALUE
+    values = "|".join(
+        rf"{quote}(?:[{inside}]{{{most}}}|[{inside}]{{0,{most}}}?{value})"
+        for quote, inside in (('\\"', '^\\"'), ("'", "^'"), ("", r"^\s>"))
+    )
+    return rf"{before}\s*+=\s*+(?:{values})"
+
+
+_MICROFORMAT = _sign(Embedded.MICROFORMATS, r"\b(?:h-(?:card|adr|geo|event)|vcard|vevent)\b")
+_DUBLIN_CORE = _sign(
+    Embedded.DUBLIN_CORE, r"(?<=[\"'=\s])dc(?:terms)?\.[a-z]|schema\.[a-z]+[\"'\s]"
+)
+#: words of pages, and functions that return the kinds of data that each may belong to where it
+#: begins. The page is in lower case
+_SIGNS: dict[bytes, _Sign] = {
+    b"<script": (_BY_SCRIPT, _of_script),
+    b":script": (_BY_SCRIPT, _of_script),
+    b"<rdf": _sign(Embedded.RDF, r"<rdf[\s>/]"),
+    b":rdf": _sign(Embedded.RDF, r":rdf[\s>/]"),
+    b"itemscope": _sign(Embedded.MICRODATA, _attribute("itemscope")),
     # a page states nothing in RDFa without one of these
-    b"property": (Embedded.RDFA, _attribute("property")),
-    b"typeof": (Embedded.RDFA, _attribute("typeof")),
-    b"vocab": (Embedded.RDFA, _attribute("vocab")),
-    b"rev": (Embedded.RDFA, _attribute("rev")),
-    b"rel": (Embedded.RDFA, _attribute("rel", _REL)),
-    b"role": (Embedded.RDFA, _attribute("role", r"\s*=")),
-    b"xhtml+rdfa": (Embedded.RDFA, re.compile(rb"xhtml")),
-    **dict.fromkeys(
-        (b"h-card", b"h-adr", b"h-geo", b"h-event", b"vcard", b"vevent"),
-        (Embedded.MICROFORMATS, _MICROFORMAT),
-    ),
-    **dict.fromkeys((b"dc.", b"dcterms.", b"schema."), (Embedded.DUBLIN_CORE, _DUBLIN_CORE)),
+    **{
+        name.encode(): _sign(Embedded.RDFA, _attribute(name))
+        for name in ("property", "typeof", "vocab", "rev")
+    },
+    b"rel": _sign(Embedded.RDFA, _attribute("rel", r":|\blicense\b|\bdescribedby\b|\brole\b")),
+    b"xhtml+rdfa": _sign(Embedded.RDFA, "xhtml"),
+    b"version": _sign(Embedded.RDFA, _attribute("version", r"xhtml\+rdfa")),
+    **dict.fromkeys((b"h-card", b"h-adr", b"h-geo", b"h-event", b"vcard", b"vevent"), _MICROFORMAT),
+    **dict.fromkeys((b"dc.", b"dcterms.", b"schema."), _DUBLIN_CORE),
 }
 _WORDS = WordSearch(*_SIGNS)
+#: with the option of roles
+_ROLE = re.compile(_attribute("role").encode())
 
 
 def possible_kinds(body: bytes, options: ReadOptions) -> set[Embedded]:
     """Return the kinds of data that a cheap search of the bytes does not rule out."""
     page = body.lower()
+    if b"<!entity" in page:  # its value may be any markup, in references
+        return set(options.embedded)
     found: set[Embedded] = set()
+    if options.rdfa_roles and _ROLE.search(page):
+        found.add(Embedded.RDFA)
     for word, at in _WORDS.matches(page):
-        kind, sign = _SIGNS[word]
-        if kind in found or kind not in options.embedded:
+        kinds, shown = _SIGNS[word]
+        if kinds <= found:
             continue
-        if sign.match(page, at) and (word != b"role" or options.rdfa_roles):
-            found.add(kind)
-            if len(found) == len(options.embedded):
-                break
-    return found
+        found.update(shown(page, at))
+        if found >= options.embedded:
+            break
+    return found & options.embedded

@@ -1,4 +1,4 @@
-"""Processes RDFa 1.1 in HTML trees of lxml.
+"""Processes RDFa 1.1 in pages.
 
 Follows RDFa Core 1.1, section 7.5, with the rules of HTML+RDFa 1.1, section 3. One XPath query
 selects the elements with attributes of RDFa; no others are visited.
@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
+from semcrawl.rdf.embedded.pagetree import PageTree, own_language
 from semcrawl.rdf.embedded.rdfa_terms import (
     PREFIXES,
     TERMS,
@@ -22,19 +23,25 @@ from semcrawl.rdf.embedded.rdfa_terms import (
     has_scheme,
     property_value,
 )
-from semcrawl.rdf.embedded.triples import Triple, TripleList, copy_patterns
+from semcrawl.rdf.embedded.triples import (
+    WHITE_SPACE,
+    Triple,
+    TripleList,
+    address,
+    copy_patterns,
+    words,
+)
 from semcrawl.rdf.limits import LimitReached
-from semcrawl.rdf.terms import RDF, iri_term
+from semcrawl.rdf.scopes import Scoped
+from semcrawl.rdf.terms import RDF
 
 #: not ``//*``, which takes quadratic time
 _MARKED = (
     "descendant-or-self::*[@property or @typeof or @about or @resource or @rel or @rev or @href or"
-    " @src or @vocab or @prefix or @inlist or @lang or @xml:lang"
-    " or @*[starts-with(name(), 'xmlns:')]%s]"
+    " @src or @vocab or @prefix or @inlist or @lang or @*[starts-with(name(), 'xml')]%s]"
 )
 _ELEMENTS = etree.XPath(_MARKED % "")
 _ELEMENTS_WITH_ROLES = etree.XPath(_MARKED % " or @role")
-_XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _TYPE = f"<{RDF}type>"
 _FIRST, _REST, _NIL = f"<{RDF}first>", f"<{RDF}rest>", f"<{RDF}nil>"
 _RDFA = PREFIXES["rdfa"]
@@ -59,18 +66,18 @@ class RdfaProcessor:
 
     def __init__(
         self,
-        root: etree._Element,
+        tree: PageTree,
         url: str = "",
         *,
         roles: bool = False,
         limit: int = 200_000,
         size: int = 64 * 2**20,
     ) -> None:
-        """Prepare to read the document at ``url`` whose root element is ``root``.
+        """Prepare to read the page at ``url``.
 
         Only relative IRIs of prefixes are resolved, against ``url``; all others stay relative.
         """
-        self._root = root
+        self._tree, root = tree, tree.root
         self._url = url
         self._roles = roles
         self._triples, self._copied = TripleList(limit, size), TripleList(limit, size)
@@ -84,13 +91,13 @@ class RdfaProcessor:
 
         Raises :class:`LimitReached` after the last that the limit allows.
         """
-        names = Names(PREFIXES, XHTML_TERMS if self._xhtml else TERMS)
+        names = Names(Scoped(PREFIXES), XHTML_TERMS if self._xhtml else TERMS)
         top = _Context("<>", "<>", names, list_owner="<>")
         stack: list[tuple[etree._Element | None, _Context]] = [(None, top)]
         find = _ELEMENTS_WITH_ROLES if self._roles else _ELEMENTS
         reached: LimitReached | None = None
         try:
-            for element in find(self._root):
+            for element in self._tree.select(find):
                 above = set(element.iterancestors())
                 while stack[-1][0] is not None and stack[-1][0] not in above:
                     self._close(stack.pop()[1])
@@ -114,11 +121,7 @@ class RdfaProcessor:
         get = element.get
         line = element.sourceline or 0
         names = self._names(element, context, line)
-        language = get(_XML_LANG)
-        if language is None:
-            language = get("xml:lang")
-        if language is None:
-            language = get("lang")
+        language = own_language(element)
         if language is None:
             language = context.language
         about = self._resource(names, get("about"))
@@ -132,7 +135,7 @@ class RdfaProcessor:
         rel, rev = self._relations(names, get("rel"), get("rev"), properties is not None)
         if self._roles and (role := get("role")):
             self._add_roles(names, role, get("id"), line)
-        root = element is self._root
+        root = element is self._tree.root
         if not root and element.tag in ("head", "body") and about is None and context.parent_object:
             root_subject: str | None = context.parent_object
         else:
@@ -170,7 +173,7 @@ class RdfaProcessor:
                 else:
                     typed = about
         if typed is not None and types:
-            for name in types.split():
+            for name in words(types):
                 if (term := names.property(name)) is not None:
                     self._add(typed, _TYPE, term, line)
 
@@ -194,12 +197,15 @@ class RdfaProcessor:
                         lists.setdefault(term, [])
                     incomplete.append(("list" if in_list else "forward", term))
                 incomplete.extend(("reverse", term) for term in rev or ())
-                current = self._new_blank()
+                if incomplete:  # ``rel="nofollow"`` relates nothing
+                    current = self._new_blank()
         if properties:
-            terms = [t for p in properties.split() if (t := names.property(p)) is not None]
+            terms = [t for p in words(properties) if (t := names.property(p)) is not None]
             if terms:
                 relations = rel is not None or rev is not None
-                value = property_value(element, names, language, relations, resource, typed)
+                value = property_value(
+                    self._tree, element, names, language, relations, resource, typed
+                )
                 for term in terms:
                     if in_list:
                         lists.setdefault(term, []).append(value)
@@ -224,25 +230,15 @@ class RdfaProcessor:
         names = context.names
         vocabulary = element.get("vocab")
         if vocabulary is not None:
-            vocabulary = vocabulary.strip()
+            vocabulary = vocabulary.strip(WHITE_SPACE)
             if vocabulary:
-                self._add("<>", f"<{_RDFA}usesVocabulary>", iri_term(vocabulary), line)
+                self._add("<>", f"<{_RDFA}usesVocabulary>", address(vocabulary), line)
             names = names.with_vocabulary(vocabulary)
         declared = {
-            name[6:].lower(): value
-            for name, value in element.attrib.items()
-            if name.startswith("xmlns:") and name != "xmlns:_"
+            prefix.lower(): iri
+            for prefix, iri in self._tree.namespaces(element).items()
+            if prefix != "_"
         }
-        if element.nsmap:
-            parent = element.getparent()
-            inherited = parent.nsmap if parent is not None else {}
-            declared.update(
-                {
-                    prefix.lower(): iri
-                    for prefix, iri in element.nsmap.items()
-                    if prefix and prefix != "_" and inherited.get(prefix) != iri
-                }
-            )
         declared.update(declared_prefixes(element.get("prefix", "")))
         if not declared:
             return names
@@ -264,7 +260,7 @@ class RdfaProcessor:
 
     @staticmethod
     def _link(value: str | None) -> str | None:
-        return None if value is None else iri_term(value)
+        return None if value is None else address(value)
 
     @staticmethod
     def _relations(
@@ -276,20 +272,22 @@ class RdfaProcessor:
             if value is None:
                 found.append(None)
                 continue
-            words = value.split()
+            terms = words(value)
             if with_property:
-                words = [word for word in words if ":" in word]
-                if not words:
+                terms = [word for word in terms if ":" in word]
+                if not terms:
                     found.append(None)
                     continue
-            found.append([t for word in words if (t := names.property(word)) is not None])
+            named = [names.property(word) for word in terms]
+            # a blank node is no predicate: it relates nothing
+            found.append([term for term in named if term is not None and term[0] == "<"])
         return found[0], found[1]
 
     def _add_roles(self, names: Names, role: str, identity: str | None, line: int) -> None:
         """Add the triples of a role attribute (Role Attribute 1.0, section 4)."""
-        subject = iri_term("#" + identity) if identity else self._new_blank()
+        subject = address("#" + identity) if identity else self._new_blank()
         names = names.with_vocabulary(XHV)
-        for word in role.split():
+        for word in words(role):
             if (term := names.property(word)) is not None:
                 self._add(subject, f"<{XHV}role>", term, line)
 

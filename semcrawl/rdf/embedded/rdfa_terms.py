@@ -6,12 +6,16 @@ The initial context is https://www.w3.org/2011/rdfa-context/rdfa-1.1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from lxml import etree
 
-from semcrawl.rdf.terms import RDF, date_datatype, iri_term, literal_term
+from semcrawl.rdf.embedded._literalmarkup import html_content, xml_content
+from semcrawl.rdf.embedded.pagetree import PageTree, text_of
+from semcrawl.rdf.embedded.triples import WHITE_SPACE, address, literal
+from semcrawl.rdf.scopes import Scoped
+from semcrawl.rdf.terms import RDF, date_datatype
 
 _W3 = "http://www.w3.org/"
 XHV = _W3 + "1999/xhtml/vocab#"
@@ -93,18 +97,18 @@ _PAIRS = re.compile(r"([^\s:]*):\s+(\S+)")
 class Names:
     """The prefixes, terms and default vocabulary in scope at an element."""
 
-    prefixes: Mapping[str, str]
+    prefixes: Scoped[str]
     terms: Mapping[str, str]
     vocabulary: str = ""
-    #: the prefixes that the page itself declares
-    declared: Mapping[str, str] = field(default_factory=dict)
+    #: the prefixes that the page itself declares, and its default namespace with an empty one
+    declared: Scoped[str] = field(default_factory=Scoped)
 
     def with_prefixes(self, declared: Mapping[str, str]) -> Names:
         """Return a copy with more prefixes."""
         return replace(
             self,
-            prefixes={**self.prefixes, **declared},
-            declared={**self.declared, **declared},
+            prefixes=self.prefixes.extended(declared),
+            declared=self.declared.extended(declared),
         )
 
     def with_vocabulary(self, vocabulary: str) -> Names:
@@ -120,9 +124,9 @@ class Names:
             # characters that no label of N-Triples may have become their code points
             return "_:e" + re.sub(r"[^A-Za-z0-9-]", lambda m: f"_{ord(m[0]):x}_", rest)
         if not prefix:
-            return iri_term(XHV + rest)
+            return address(XHV + rest)
         namespace = self.prefixes.get(prefix.lower())
-        return None if namespace is None else iri_term(namespace + rest)
+        return None if namespace is None else address(namespace + rest)
 
     def property(self, text: str) -> str | None:
         """Resolve a TERMorCURIEorAbsIRI; None when it names nothing."""
@@ -130,24 +134,24 @@ class Names:
             if not _TERM.match(text):
                 return None
             if self.vocabulary:
-                return iri_term(self.vocabulary + text)
+                return address(self.vocabulary + text)
             found = self.terms.get(text) or self.terms.get(text.lower())
-            return iri_term(found) if found else None
+            return address(found) if found else None
         term = self.curie(text)
         if term is not None:
             return term
-        return iri_term(text) if has_scheme(text) else None
+        return address(text) if has_scheme(text) else None
 
     def resource(self, text: str) -> str | None:
         """Resolve a SafeCURIEorCURIEorIRI; None for a safe CURIE that names nothing."""
-        text = text.strip()
+        text = text.strip(WHITE_SPACE)
         if text.startswith("[") and text.endswith("]"):
-            return self.curie(text[1:-1].strip()) if text != "[]" else None
+            return self.curie(text[1:-1].strip(WHITE_SPACE)) if text != "[]" else None
         if ":" in text:
             term = self.curie(text)
             if term is not None and not text.startswith(":"):
                 return term
-        return iri_term(text)
+        return address(text)
 
 
 def has_scheme(iri: str) -> bool:
@@ -160,15 +164,12 @@ def declared_prefixes(text: str) -> dict[str, str]:
     return {prefix.lower(): iri for prefix, iri in _PAIRS.findall(text) if prefix and prefix != "_"}
 
 
-_TEXT = etree.XPath("string()")
 _XML_LITERAL = f"<{RDF}XMLLiteral>"
 _HTML_LITERAL = f"<{RDF}HTML>"
-#: a start tag that lxml serialised: name, attributes, end
-_START_TAG = re.compile(r"<([^\s/>!?]+)([^>]*?)(/?>)")
-_NAMESPACE = re.compile(r' (xmlns(?::[^\s=]+)?)="([^"]*)"')
 
 
 def property_value(
+    tree: PageTree,
     element: etree._Element,
     names: Names,
     language: str,
@@ -179,64 +180,36 @@ def property_value(
     """Return the value of an element's properties (Core, section 7.5, step 11)."""
     content, datatype = element.get("content"), element.get("datatype")
     if datatype is not None:
-        kind = names.property(datatype.strip()) if datatype.strip() else None
-        if kind in (_XML_LITERAL, _HTML_LITERAL) and content is None:
-            return literal_term(_inner(element, kind, names), datatype=kind[1:-1])
+        kind = names.property(datatype.strip(WHITE_SPACE)) if datatype.strip() else None
+        if content is None and kind == _XML_LITERAL:
+            # only pages that name the namespace of their elements give it to literals
+            context = names.declared if "" in names.declared else Scoped()
+            return literal(xml_content(tree, element, context), datatype=kind[1:-1])
+        if content is None and kind == _HTML_LITERAL:
+            return literal(html_content(tree, element), datatype=kind[1:-1])
         text = content if content is not None else _time_of(element)
         if text is None:
-            text = _TEXT(element)
+            text = text_of(element)
         if kind:
-            return literal_term(text, datatype=kind[1:-1])
-        return literal_term(text, language)
+            return literal(text, datatype=kind[1:-1])
+        return literal(text, language)
     if content is not None:
-        return literal_term(content, language)
+        return literal(content, language)
     moment = _time_of(element)
     if moment is not None:
         if kind := date_datatype(moment):
-            return literal_term(moment, datatype=kind)
-        return literal_term(moment, language)
+            return literal(moment, datatype=kind)
+        return literal(moment, language)
     if not relations and resource is not None:
         return resource
     # ``about="[]"``, which names nothing, counts as present
     if typed is not None and element.get("about") is None:
         return typed
-    return literal_term(_TEXT(element), language)
+    return literal(text_of(element), language)
 
 
 def _time_of(element: etree._Element) -> str | None:
     moment: str | None = element.get("datetime")
     if moment is None and element.tag == "time":
-        moment = str(_TEXT(element))
+        moment = text_of(element)
     return moment
-
-
-def _inner(element: etree._Element, kind: str, names: Names) -> str:
-    """Return the serialised content of an element."""
-    method = "xml" if kind == _XML_LITERAL else "html"
-    children: Iterable[str] = (
-        etree.tostring(child, encoding="unicode", method=method, with_tail=True)
-        for child in element
-    )
-    # the tree has no namespaces; elements of XHTML get theirs back
-    xhtml = element.nsmap.get(None)
-    if kind == _XML_LITERAL and xhtml:
-        namespaces = {"xmlns": xhtml, **{f"xmlns:{p}": iri for p, iri in names.declared.items()}}
-        children = (_with_namespaces(child, namespaces) for child in children)
-    return _markup(element.text) + "".join(children)
-
-
-def _with_namespaces(markup: str, namespaces: Mapping[str, str]) -> str:
-    """Declare the namespaces in the first start tag (Core, section 7.5, step 11)."""
-    start = _START_TAG.match(markup)
-    if start is None:
-        return markup  # a comment or an instruction
-    name, attributes, end = start.groups()
-    declared = dict(_NAMESPACE.findall(attributes))
-    declared.update({n: _markup(iri).replace('"', "&quot;") for n, iri in namespaces.items()})
-    written = "".join(f' {name}="{iri}"' for name, iri in declared.items())
-    return f"<{name}{_NAMESPACE.sub('', attributes)}{written}{end}" + markup[start.end() :]
-
-
-def _markup(text: str | None) -> str:
-    """Return ``text`` escaped for markup."""
-    return (text or "").replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -6,10 +6,10 @@ pass through the parser and lose its results.
 
 from __future__ import annotations
 
-import codecs
 from typing import Protocol
 
 from semcrawl.rdf.limits import Budget
+from semcrawl.web.charsets import Encoding, without_declaration
 
 
 class Readable(Protocol):
@@ -99,51 +99,37 @@ class SafeFile:
 class Utf8File:
     """Converts a file to UTF-8 without a byte-order mark."""
 
-    def __init__(self, file: SafeFile, encoding: str, bom: int) -> None:
-        """Decode ``file`` after a byte-order mark of ``bom`` bytes."""
+    def __init__(self, file: SafeFile, encoding: Encoding) -> None:
+        """Decode ``file`` after its byte-order mark."""
         self._file = file
-        if bom:
-            file.peek(bom)
-            file.read(bom)
-        self._decoder = (
-            None
-            if encoding in ("utf-8", "utf8", "us-ascii", "ascii")
-            else codecs.getincrementaldecoder(encoding)(errors="replace")
-        )
+        if encoding.bom:
+            file.peek(encoding.bom)
+            file.read(encoding.bom)
+        self._begins = True
+        self._decoder = None if encoding.is_utf8 else encoding.charset.decoder()
         self._held = b""
+        #: places where bytes that mean nothing became U+FFFD
+        self.replaced = 0
 
     def read(self, size: int = -1) -> bytes:
         """Return at most ``size`` bytes."""
         if self._decoder is None:
-            return self._file.read(size)
+            return self._first(self._file.read(size))
         if size is None or size < 0:
             size = 1 << 20
         while not self._held:
             data = self._file.read(size)
-            self._held = self._decoder.decode(data, final=not data).encode("utf-8", "replace")
+            text = self._decoder.decode(data, not data)
+            self.replaced += text.count("\ufffd")
+            self._held = self._first(text.encode("utf-8", "replace"))
             if not data:
                 break
         result, self._held = self._held[:size], self._held[size:]
         return result
 
-
-class LineByLine:
-    """Returns one line per read, and counts them."""
-
-    def __init__(self, file: Readable) -> None:
-        """Read ``file`` from its current position."""
-        self._file = file
-        self._held = b""
-        #: number of whole lines read
-        self.number = 0
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the rest of a line, at most ``size`` bytes."""
-        if not self._held:
-            self._held = self._file.read(1 << 16)
-        end = self._held.find(b"\n") + 1 or len(self._held)
-        if 0 <= size < end:
-            end = size
-        line, self._held = self._held[:end], self._held[end:]
-        self.number += line.endswith(b"\n")
-        return line
+    def _first(self, data: bytes) -> bytes:
+        """Return a piece; the first one without the encoding that its declaration names."""
+        if self._begins and data:
+            self._begins = False
+            return without_declaration(data)
+        return data

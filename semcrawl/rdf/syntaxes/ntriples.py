@@ -8,15 +8,27 @@ the parser.
 from __future__ import annotations
 
 from collections.abc import Callable
-from io import BytesIO
 
 import pyoxigraph
 
 from semcrawl.rdf.guards import guard_triple_terms
-from semcrawl.rdf.limits import ErrorLog
+from semcrawl.rdf.limits import ErrorLog, position_of
 from semcrawl.rdf.packed.streams import Readable
 from semcrawl.rdf.patterns import re
 from semcrawl.rdf.sink import LONGEST_LINE, QuadSink
+from semcrawl.rdf.syntaxes.turtletokens import (
+    NEED_LANGUAGE,
+    PLAIN_IRI,
+    TOKEN,
+    Entry,
+    Kind,
+    Terms,
+    Type,
+    bad,
+    language_of,
+    string_term,
+    word_end,
+)
 
 _PIECE = 1 << 16
 _READ = 1 << 22
@@ -32,7 +44,7 @@ def parse_lines(
 ) -> int:
     """Read whole lines into ``sink``; return the number of the line after the last.
 
-    After an error the parser restarts at the next line. Triple terms may be nested ``max_depth``
+    A line with an error is read token by token. Triple terms may be nested ``max_depth``
     deep.
     """
     sink.flush()
@@ -98,38 +110,142 @@ def _rest_of_line(file: Readable) -> bytes:
 def _parse_piece(
     data: bytes, syntax: pyoxigraph.RdfFormat, sink: QuadSink, errors: ErrorLog, first_line: int
 ) -> None:
-    start = 0
-    while start < len(data):
-        rest = data[start:] if start else data
+    """Let the parser read lines; those with an error, and the line before, are read one by one."""
+    while data:
         try:
-            pyoxigraph.serialize(pyoxigraph.parse(rest, syntax), sink.file, syntax)
+            sink.write(_canonical(data, syntax))
+            return
         except SyntaxError as error:
             bad = max((error.lineno or _line_in(error)) - 1, 0)
-            offset = _offset_of_line(rest, bad)
-            stop = rest.find(b"\n", offset) + 1 or len(rest)
-            if not (line := rest[offset:stop]).isascii() and (other := _as_utf8(line)) is not None:
-                # Latin-1 among UTF-8: convert the line and read it again
-                data = data[: start + offset] + other + data[start + stop :]
-                start += offset
-                first_line += bad
-                continue
-            errors.add_syntax(error, first_line)
-            if bad and _is_good(rest[offset:stop], syntax):
-                stop = offset  # the line before was not closed
-                bad -= 1
-            start += stop
-            first_line += bad + 1
-            continue
-        return
+        lines = _LINE.findall(data)
+        good = b"".join(lines[: max(bad - 1, 0)])  # an error may be that of the line before
+        if good:
+            sink.write(_canonical(good, syntax))
+        for number, line in enumerate(lines[max(bad - 1, 0) : bad + 1], max(bad - 1, 0)):
+            _parse_line(line, syntax, sink, errors, first_line + number)
+        data = b"".join(lines[bad + 1 :])
+        first_line += bad + 1
+        errors.check_time()
 
 
-def _as_utf8(line: bytes) -> bytes | None:
-    """Convert a line from Windows-1252 to UTF-8; return None if it is UTF-8 already."""
+def _canonical(data: bytes, syntax: pyoxigraph.RdfFormat) -> bytes:
+    """Return lines as the parser writes them. Raises ``SyntaxError``."""
+    return pyoxigraph.serialize(pyoxigraph.parse(data, syntax), format=syntax) or b""
+
+
+def _parse_line(
+    line: bytes, syntax: pyoxigraph.RdfFormat, sink: QuadSink, errors: ErrorLog, number: int
+) -> None:
+    """Read one line; an IRI or a language tag is mended where only one reading is possible."""
+    text = line
+    for _ in range(2):
+        try:
+            sink.write(_canonical(text, syntax))
+            return
+        except SyntaxError as error:
+            fault = error
+        notes: list[tuple[int, str]] = []
+        try:
+            text = _mended(line, notes, with_graphs=syntax == pyoxigraph.RdfFormat.N_QUADS)
+        except _BadTokenError as found:
+            errors.add(str(found), number, _column(line, found.place))
+            return
+        for place, message in notes:
+            errors.add_mended(message, number, _column(line, place))
+    message, _, column = position_of(fault)
+    errors.add(message, number, column)
+
+
+class _BadTokenError(Exception):
+    """A line that cannot be read, and where it is wrong."""
+
+    def __init__(self, message: str, place: int) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+def _mended(line: bytes, notes: list[tuple[int, str]], *, with_graphs: bool) -> bytes:
+    """Return the statements of a line with each term as it must be written.
+
+    Raises :class:`_BadTokenError` if a term cannot be read, or the line has not the form of
+    statements.
+    """
+    terms = Terms(None, {})
     try:
         line.decode()
-    except UnicodeDecodeError:
-        return line.decode("cp1252", "replace").encode()
-    return None
+    except UnicodeDecodeError as error:
+        notes.append((error.start, "a line that is not UTF-8 is read as Windows-1252"))
+    lines: list[bytes] = []
+    slot: list[Entry] = []
+    place = at = 0
+    datatype = False
+    while True:
+        match = TOKEN.match(line, at)
+        kind = (match.lastindex if match else 0) or Kind.END
+        if match is None or kind == Kind.END:
+            break
+        token, place, at = match[kind], match.start(kind), match.end()
+        if kind == Kind.MARK and token == b"." and not datatype:
+            lines.append(_statement(slot, place, with_graphs=with_graphs))
+            slot = []
+            continue
+        if kind == Kind.ODD:
+            notes.append((place, "a character that is neither white space nor part of a term"))
+            continue
+        if kind == Kind.MARK and token == b"^^" and slot and slot[-1].type is Type.LITERAL:
+            datatype = True
+            continue
+        if kind == Kind.AT and slot and slot[-1].type is Type.LITERAL:
+            found = language_of(token)
+            if found is None:
+                raise _BadTokenError("no valid language tag", place)
+            slot[-1] = Entry(Type.TRIPLE, slot[-1].value + found[0])
+            if found[2]:
+                notes.append((place, "a language tag with a low line"))
+            at = place + found[1]
+            continue
+        entry = _entry(terms, kind, token)
+        if entry.type >= Type.BAD:
+            raise _BadTokenError(entry.value.decode("utf-8", "replace"), place)
+        if entry.mended:
+            notes.append((place, entry.mended))
+        if kind == Kind.WORD:
+            at = place + word_end(token)
+        if datatype:
+            datatype = False
+            if entry.type is not Type.IRI or entry.value in NEED_LANGUAGE:
+                raise _BadTokenError("no valid datatype", place)
+            slot[-1] = Entry(Type.TRIPLE, slot[-1].value + b"^^" + entry.value)
+        else:
+            slot.append(entry)
+    if slot:
+        raise _BadTokenError("a line without a dot at its end", place)
+    return b"".join(lines)
+
+
+def _entry(terms: Terms, kind: int, token: bytes) -> Entry:
+    if kind in (Kind.IRI, Kind.OTHER_IRI):
+        return terms.iri(token)
+    if kind == Kind.STRING and token.startswith(b'"') and not token.startswith(b'"""'):
+        return string_term(token)
+    if kind == Kind.WORD and token.startswith(b"_:"):
+        return terms.word(token[: word_end(token)])
+    shown = token[:80].decode("utf-8", "replace")
+    return bad(f"{shown} is not expected here")
+
+
+def _statement(slot: list[Entry], place: int, *, with_graphs: bool) -> bytes:
+    """Return the line of some terms. A literal with a suffix has the type of a triple here."""
+    kinds = [entry.type for entry in slot]
+    if len(slot) not in ((3, 4) if with_graphs else (3,)):
+        raise _BadTokenError("a statement of too few or too many terms", place)
+    if kinds[0] > Type.BLANK or kinds[1] is not Type.IRI or any(x > Type.BLANK for x in kinds[3:]):
+        raise _BadTokenError("a term that cannot stand where it stands", place)
+    return b" ".join([*(entry.value for entry in slot), b".\n"])
+
+
+def _column(line: bytes, place: int) -> int:
+    return len(line[:place].decode("utf-8", "replace")) + 1
 
 
 def _line_in(error: SyntaxError) -> int:
@@ -137,30 +253,8 @@ def _line_in(error: SyntaxError) -> int:
     return int(words[words.index("line") + 1]) if "line" in words else 1
 
 
-def _offset_of_line(data: bytes, index: int) -> int:
-    offset = 0
-    for _ in range(index):
-        offset = data.find(b"\n", offset) + 1
-        if not offset:
-            return len(data)
-    return offset
-
-
-def _is_good(line: bytes, syntax: pyoxigraph.RdfFormat) -> bool:
-    try:
-        pyoxigraph.serialize(pyoxigraph.parse(line, syntax), BytesIO(), syntax)
-    except SyntaxError:
-        return False
-    return bool(line.strip())
-
-
-#: Bytes of IRIs: ASCII, and those of U+00C0 to U+CFFF in UTF-8, all of which IRIs allow.
-_CHARS = rb"[A-Za-z0-9/_.~=&;,:+$!*'()?@\x80-\xbf\xc3-\xec-]*+"
-_PATH = _CHARS + rb"(?:%[0-9A-Fa-f]{2}" + _CHARS + rb")*+"
-#: scheme, host and port, path and query, fragment
-_IRI = rb"<https?://[A-Za-z0-9.-]++(?::[0-9]++)?+(?:[/?]" + _PATH + rb")?+(?:#" + _PATH + rb")?+>"
-_URN = rb"<(?:urn|tag|mailto|tel|info|doi):[A-Za-z0-9]" + _PATH + rb">"
-_ANY_IRI = rb"(?:" + _IRI + rb"|" + _URN + rb")"
+_LINE = re.compile(rb"[^\r\n]*+(?:\r\n|\r|\n)|[^\r\n]++\Z")
+_ANY_IRI = PLAIN_IRI
 _NODE = rb"_:[A-Za-z0-9]++"
 _TEXT = rb'[^"\\\x00-\x1f\x7f]*+'
 #: excludes datatypes that canonical lines leave out or that need a language tag

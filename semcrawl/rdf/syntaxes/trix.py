@@ -2,128 +2,219 @@
 
 from __future__ import annotations
 
-from xml.parsers import expat
-
-import pyoxigraph
+from collections.abc import Callable
 
 from semcrawl.rdf.limits import ErrorLog
-from semcrawl.rdf.sink import QuadSink
+from semcrawl.rdf.mending import label, resolved
+from semcrawl.rdf.options import ReadOptions
+from semcrawl.rdf.packed.streams import Readable
+from semcrawl.rdf.scopes import Scoped
+from semcrawl.rdf.sink import LONGEST_LINE, QuadSink
 from semcrawl.rdf.sniffing import TRIX_NAMESPACES
+from semcrawl.rdf.syntaxes.xmlevents import XmlEvents
+from semcrawl.rdf.terms import RDF, XSD, canonical, language_tag
 
-_LANG = "http://www.w3.org/XML/1998/namespace lang"
+_PIECE = 1 << 20
 _TERMS = frozenset({"uri", "id", "plainLiteral", "typedLiteral"})
-_RDF_LANG = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
+_STRING = XSD + "string"
+_NEED_LANGUAGE = frozenset({f"{RDF}langString", f"{RDF}dirLangString"})
 _NAMESPACES = frozenset(name.decode() for name in TRIX_NAMESPACES) | {""}
 
-_Term = pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Literal
+
+class _Element:
+    """An open element: its name in TriX, and what is in scope."""
+
+    __slots__ = ("attributes", "base", "is_inside", "language", "local", "namespaces")
+
+    def __init__(self, base: str | None) -> None:
+        self.local = ""
+        #: whether it is inside a term
+        self.is_inside = False
+        self.namespaces = Scoped[str | None]()
+        self.base = base
+        #: ``None``: not certain
+        self.language: str | None = ""
+        self.attributes: dict[str, str | None] = {}
 
 
-class _Handler:
-    """Collects terms into triples and writes each to the sink."""
+class _TrixReader:
+    """Collects terms into triples, and writes each to the sink."""
 
-    def __init__(self, base: str, sink: QuadSink, errors: ErrorLog) -> None:
-        self._base = base
+    def __init__(self, base: str, sink: QuadSink, errors: ErrorLog, options: ReadOptions) -> None:
         self._sink = sink
         self._errors = errors
-        self._graph: _Term | None = None
-        self._terms: list[_Term | None] | None = None
-        self._text: list[str] = []
-        self._attributes: dict[str, str] = {}
-        self._language: list[str] = [""]
-        self._depth = 0
-        self.parser = expat.ParserCreate(namespace_separator=" ")
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._text.append
-        self.parser.buffer_text = True
+        self._elements = [_Element(base)]
+        self._pieces: list[str] = []
+        self.text: Callable[[str], None] = self._pieces.append
+        #: the graph's name with a space before it; ``None``: not certain
+        self._graph: str | None = ""
+        #: terms of the open triple, ``None`` where one is not certain
+        self._terms: list[str | None] | None = None
+        self._is_spoiled = False
+        self.events = XmlEvents(self, errors, options)
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        self._language.append(attributes.get(_LANG, self._language[-1]))
-        namespace, _, local = name.rpartition(" ")
-        if namespace not in _NAMESPACES:
-            return
-        self._text.clear()
-        self._attributes = attributes
-        if local == "graph":
-            self._graph = None
-        elif local == "triple":
-            self._terms = []
-
-    def _end(self, name: str) -> None:
-        language = self._language.pop()
-        namespace, _, local = name.rpartition(" ")
-        if namespace not in _NAMESPACES:
-            return
-        if local in _TERMS:
-            term = self._term(local, "".join(self._text), language)
+    def start(self, name: str, attributes: list[str | None]) -> None:
+        """Begin an element."""
+        element = self._enter(name, attributes)
+        in_term = self._elements[-1].local in _TERMS and element.local not in ("graph", "triple")
+        self._elements.append(element)
+        if in_term:
+            element.local = self._elements[-2].local  # all of it ends with the term
+            element.is_inside = True
+            if not self._is_spoiled:
+                self._errors.add("markup in a term", *self.events.place())
+            self._is_spoiled = True
+        elif element.local == "graph":
+            self._graph = ""
+        elif element.local == "triple":
             if self._terms is not None:
-                self._terms.append(term)
-            elif not isinstance(term, pyoxigraph.Literal):
-                self._graph = term
-        elif local == "triple" and self._terms is not None:
-            self._write(self._terms)
-            self._terms = None
-        elif local == "graph":
-            self._graph = None
-        self._text.clear()
+                self._end_triple()
+            self._terms, self._is_spoiled = [], False
+        self._pieces.clear()
 
-    def _term(self, kind: str, text: str, language: str) -> _Term | None:
-        try:
-            if kind == "uri":
-                return _resolve(text.strip(), self._base)
-            if kind == "id":
-                return pyoxigraph.BlankNode(text.strip())
-            datatype = self._attributes.get("datatype")
-            if kind == "typedLiteral" and datatype and datatype != _RDF_LANG:
-                return pyoxigraph.Literal(text, datatype=_resolve(datatype, self._base))
-            if language:
-                return pyoxigraph.Literal(text, language=language)
-            return pyoxigraph.Literal(text)
-        except (ValueError, SyntaxError) as error:
-            self._fail(str(error))
+    def end(self) -> None:
+        """End the innermost element."""
+        element = self._elements.pop()
+        if element.is_inside:
+            pass
+        elif element.local in _TERMS:
+            self._end_term(element)
+        elif element.local == "triple" and self._terms is not None:
+            self._end_triple()
+        elif element.local == "graph":
+            self._graph = ""
+        self._pieces.clear()
+
+    def unclosed(self, *, at_end: bool) -> int | None:
+        """End the innermost element, whose end tag is missing."""
+        if at_end:
+            self._elements.pop()
             return None
+        if self._elements[-1].local in _TERMS:
+            self._is_spoiled = True
+        self._errors.add_mended("an element without an end tag", *self.events.place())
+        self.end()
+        return None
 
-    def _write(self, terms: list[_Term | None]) -> None:
-        if None in terms:
-            return
+    def comment(self, text: str) -> None:
+        """Take a comment, which says nothing."""
+
+    def instruction(self, target: str, data: str) -> None:
+        """Take a processing instruction, which says nothing."""
+
+    def spoil(self) -> None:
+        """Take note that the triple, or the graph's name, cannot be read."""
+        self._is_spoiled = True
+
+    def pause(self) -> None:
+        """Bound what is held."""
+        self._pieces[:] = ["".join(self._pieces)]
+        if len(self._pieces[0]) > LONGEST_LINE:
+            self._pieces.clear()
+            self._is_spoiled = True
+
+    def _enter(self, name: str, attributes: list[str | None]) -> _Element:
+        outer = self._elements[-1]
+        element = _Element(outer.base)
+        element.language, element.namespaces = outer.language, outer.namespaces
+        declared: dict[str, str | None] = {}
+        for key, value in zip(attributes[::2], attributes[1::2], strict=True):
+            if key == "xml:lang":
+                element.language = self._language(value)
+            elif key == "xml:base":
+                base, _ = resolved(value or "", outer.base) if value is not None else ("", True)
+                element.base = base or None
+            elif key and (key == "xmlns" or key.startswith("xmlns:")):
+                declared[key[6:]] = value
+            elif key is not None:
+                element.attributes[key] = value
+        if declared:
+            element.namespaces = outer.namespaces.extended(declared)
+        prefix, colon, local = name.partition(":")
+        if not colon:
+            prefix, local = "", name
+        if (element.namespaces.get(prefix) or "") in _NAMESPACES:
+            element.local = local
+        return element
+
+    def _language(self, value: str | None) -> str | None:
+        if not value:
+            return value
+        tag, mended = language_tag(value)
+        if mended:
+            self._errors.add_mended(f"the language {value} is mended", *self.events.place())
+        return tag or None
+
+    def _end_term(self, element: _Element) -> None:
+        term = self._term(element, "".join(self._pieces))
+        if self._terms is not None:
+            self._terms.append(term)
+        elif self._is_spoiled or term is None or term.startswith('"'):
+            self._graph, self._is_spoiled = None, False
+        else:
+            self._graph = f" {term}"
+
+    def _term(self, element: _Element, text: str) -> str | None:
+        """Return a term as N-Quads write it."""
+        if element.local == "uri":
+            return self._iri(text.strip(), element.base)
+        if element.local == "id":
+            return f"_:{label(text.strip())[0]}"  # TriX has no rule for names of nodes
+        text = canonical(text)
+        if element.local == "typedLiteral":
+            datatype = element.attributes.get("datatype", "")
+            term = self._iri(datatype, element.base) if datatype else None
+            if term is None:
+                return None
+            if term[1:-1] not in _NEED_LANGUAGE:
+                return f'"{text}"' if term[1:-1] == _STRING else f'"{text}"^^{term}'
+            if not element.language:
+                self._errors.add(f"a literal of {term} without a language", *self.events.place())
+                return None
+        if element.language is None:
+            self._errors.add("a literal whose language is not certain", *self.events.place())
+            return None
+        return f'"{text}"@{element.language}' if element.language else f'"{text}"'
+
+    def _iri(self, reference: str, base: str | None) -> str | None:
+        iri, mended = resolved(reference, base)
+        if not iri:
+            self._errors.add(f"{reference[:80]} is no IRI", *self.events.place())
+            return None
+        if mended:
+            self._errors.add_mended(
+                f"{reference[:80]} is no IRI, and is mended", *self.events.place()
+            )
+        return f"<{iri}>"
+
+    def _end_triple(self) -> None:
+        terms, self._terms = self._terms or [], None
+        is_spoiled, self._is_spoiled = self._is_spoiled, False
+        if is_spoiled or None in terms:
+            return  # what is wrong is recorded
+        fault = ""
         if len(terms) != 3:
-            self._fail(f"a triple of {len(terms)} terms")
+            fault = f"a triple of {len(terms)} terms"
+        elif str(terms[0]).startswith('"'):
+            fault = "a literal as subject"
+        elif not str(terms[1]).startswith("<"):
+            fault = "a predicate that is no IRI"
+        elif self._graph is None:
+            fault = "a triple of a graph whose name is not certain"
+        if fault:
+            self._errors.add(fault, *self.events.place())
             return
         subject, predicate, object_ = terms
-        if isinstance(subject, pyoxigraph.Literal) or subject is None:
-            self._fail("a literal as subject")
-        elif not isinstance(predicate, pyoxigraph.NamedNode):
-            self._fail("a predicate that is no IRI")
-        else:
-            graph = "" if self._graph is None else f" {self._graph}"
-            line = f"{subject} {predicate} {object_}{graph} .\n"
-            self._sink.write(line.encode("utf-8", "replace"))
-
-    def _fail(self, message: str) -> None:
-        parser = self.parser
-        self._errors.add(message, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
+        line = f"{subject} {predicate} {object_}{self._graph} .\n"
+        self._sink.write(line.encode("utf-8", "replace"))
 
 
-def _resolve(iri: str, base: str) -> pyoxigraph.NamedNode:
-    """Let the Turtle parser resolve and check an IRI."""
-    if any(character in iri for character in '<>"{}|^`\\ \n\t\r'):
-        raise ValueError(f"{iri[:80]} is no IRI")
-    quad = next(pyoxigraph.parse(f"<{iri}> a <x:y> .", pyoxigraph.RdfFormat.TURTLE, base_iri=base))
-    subject = quad.subject
-    if not isinstance(subject, pyoxigraph.NamedNode):
-        raise ValueError(f"{iri[:80]} is no IRI")
-    return subject
-
-
-def parse_trix(data: bytes, base: str, sink: QuadSink, errors: ErrorLog) -> None:
-    """Read a TriX document into ``sink``, up to ill-formed XML."""
+def parse_trix(
+    file: Readable, base: str, sink: QuadSink, errors: ErrorLog, options: ReadOptions
+) -> None:
+    """Read a document of any size, in UTF-8. Raises :class:`LimitReached`."""
     sink.has_graphs = True
-    handler = _Handler(base, sink, errors)
-    try:
-        for start in range(0, len(data), 1 << 20):
-            handler.parser.Parse(data[start : start + (1 << 20)], False)
-            errors.check_time()
-        handler.parser.Parse(b"", True)
-    except expat.ExpatError as error:
-        errors.add(f"ill-formed XML: {expat.ErrorString(error.code)}", error.lineno,
-                   error.offset + 1)  # fmt: skip
+    reader = _TrixReader(base, sink, errors, options)
+    while data := file.read(_PIECE):
+        reader.events.feed(data)
+    reader.events.feed(b"", final=True)

@@ -1,54 +1,40 @@
-"""Reads Turtle, TriG and N3, and resumes after an unterminated string.
+"""Reads Turtle, TriG and N3: what is sound fast, what is not to the triple.
 
-After such a string the parser takes text for strings and strings for text. So it restarts, with the
-declarations repeated, at a line that seems to begin a statement and follows a line that ends with a
-dot.
+The text goes to pyoxigraph in pieces of whole statements. A piece that it parses without an error
+is right: the grammar leaves no choice, and a piece cut at a wrong place, inside a statement, is an
+error. Where it finds an error, it would take parts of tokens for terms, and lose the rest of the
+statement and its graph. There :class:`StatementReader` reads the statement. What that writes,
+pyoxigraph reads again as N-Triples or N-Quads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from io import BytesIO
-from typing import IO, cast
-
+import numpy as np
 import pyoxigraph
 
 from semcrawl.rdf.guards import guard_triple_terms
-from semcrawl.rdf.limits import Budget, ErrorLog, LimitReached, position_of
-from semcrawl.rdf.packed.streams import LineByLine, Readable, SafeFile
-from semcrawl.rdf.patterns import re
+from semcrawl.rdf.limits import ErrorLog, LimitReached, PlacedErrors, position_of
+from semcrawl.rdf.packed.streams import Readable
 from semcrawl.rdf.quadlines import has_pair
-from semcrawl.rdf.sink import QuadSink
-from semcrawl.rdf.syntaxes.blocks import all_in_named_graphs
-
-#: errors after which the parser may take strings for text
-_STRING_FAULTS = ("Line jumps are not allowed in string literals", "Unexpected end of file")
-_BEGINNING = rb"(?=<|_:|\[|[A-Za-z][\w.-]*:|:\w|@prefix|@base|(?i:prefix|base)\s"
-_NEXT_STATEMENT = re.compile(rb"\.[ \t]*\r?\n\s*?^" + _BEGINNING + rb")", re.MULTILINE)
-_NEXT_IN_BLOCKS = re.compile(
-    rb"[.{}][ \t]*\r?\n\s*?^[ \t]*+" + _BEGINNING + rb"|[{}]|(?i:graph)\s)", re.MULTILINE
-)
-_BRACES = re.compile(
-    rb'"""(?:[^"\\]|\\.|"(?!""))*+"""|'
-    rb"'''(?:[^'\\]|\\.|'(?!''))*+'''|"
-    rb'"(?:[^"\\\n\r]|\\.)*+"|'
-    rb"'(?:[^'\\\n\r]|\\.)*+'|"
-    rb"<[^<>\s\"{}]*+>|#[^\n\r]*+|(\{)|(\})",
-    re.DOTALL,
-)
-_GRAPH_NAME = re.compile(
-    rb"(<[^<>\s\"{}]*>|_:[^\s{}<>\"]+|[^\s{}<>\"\[\].;,]*:[^\s{}<>\"]*|\])\s*\Z"
-)
-_LONGEST_NAME = 4096
-_MAX_RESTARTS = 100
-_KEPT = 1 << 16
-_READ = 1 << 20
-#: bytes at the end of a file that may hold its last token
-_HELD_BACK = 4096
-_LAST_TOKEN = re.compile(rb"[^\s;,()\[\]]*+\Z")
-_FARTHEST = 1 << 24
+from semcrawl.rdf.sink import NO_LANGUAGE, HeldLines, QuadSink, TooMuch
+from semcrawl.rdf.syntaxes._turtlestatements import StatementReader
+from semcrawl.rdf.syntaxes.ntriples import parse_lines
+from semcrawl.rdf.syntaxes.turtletokens import Terms
+from semcrawl.rdf.syntaxes.turtlewindow import Window
 
 Format = pyoxigraph.RdfFormat
+
+#: bytes of a piece, and of the longest one, for a statement that is longer
+_PIECE = 1 << 20
+_LONGEST_PIECE = 1 << 25
+_SHORTEST_PIECE = 1 << 10
+#: bytes of lines that are held until their piece is known to be sound
+_MOST_LINES = 1 << 24
+#: bytes that are read statement by statement after an error; doubled at each further one
+_FIRST_REACH, _LONGEST_REACH = 1 << 12, 1 << 26
+#: closes a graph after a piece; the statement, which is left out again, needs a dot before
+_LAST = b"\n<a:b> <a:b> <a:b> }"
+_UNEXPECTED_END = "Unexpected end"
 
 
 def parse(
@@ -57,19 +43,10 @@ def parse(
     base: str,
     sink: QuadSink,
     errors: ErrorLog,
-    budget: Budget,
+    max_depth: int,
 ) -> None:
     """Read a whole document of Turtle, TriG or N3. Raises :class:`LimitReached`."""
-    if has_pair(data, b"<", b"<"):
-        guard_triple_terms(data, budget.options.max_depth)
-    text = without_cut_token(data)
-    if syntax == Format.N3:
-        _parse_n3(text, base, sink, errors, budget)
-    else:
-        sink.all_named = syntax == Format.TRIG and all_in_named_graphs(text)
-        parse_whole(text, syntax, base, sink, errors)
-    if len(text) < len(data):
-        _note_cut(errors, data.count(b"\n") + 1)
+    _Reader(Window(data), syntax, base, sink, errors, max_depth).read()
 
 
 def parse_file(
@@ -81,260 +58,195 @@ def parse_file(
     max_depth: int,
 ) -> None:
     """Read a document of any size in bounded memory. Raises :class:`LimitReached`."""
-    guarded = _GuardedFile(file, max_depth)
-    parse_stream(guarded, syntax, base, sink, errors)
-    if guarded.cut_line:
-        _note_cut(errors, guarded.cut_line)
+    _Reader(Window(b"", file), syntax, base, sink, errors, max_depth).read()
 
 
-def _note_cut(errors: ErrorLog, line: int) -> None:
-    """Record that a document ends inside a token, unless the parser reported its end."""
-    if not errors.last.startswith("Unexpected end"):
-        errors.add("the document ends inside a token", line)
+class _Reader:
+    """Reads one document, piece by piece."""
 
+    def __init__(
+        self,
+        window: Window,
+        syntax: pyoxigraph.RdfFormat,
+        base: str,
+        sink: QuadSink,
+        errors: ErrorLog,
+        max_depth: int,
+    ) -> None:
+        self._window = window
+        self._syntax = syntax
+        self._sink = sink
+        self._errors = errors
+        self._max_depth = max_depth
+        self._target = Format.N_QUADS if sink.has_graphs else Format.N_TRIPLES
+        # in TriG what follows an IRI that is not closed may belong to another graph
+        self._terms = Terms(base, {}, n3=syntax == Format.N3, spaces=syntax != Format.TRIG)
+        #: the opening of the graph at the start of the window; empty: none is open
+        self._block = b""
+        self._size = _PIECE
+        self._reach = 0
 
-def _parse_n3(data: bytes, base: str, sink: QuadSink, errors: ErrorLog, budget: Budget) -> None:
-    """Read N3 line by line, as the parser gives no position for statements that are not RDF."""
-    file = SafeFile(BytesIO(b""), budget)
+    def read(self) -> None:
+        """Read all of the document."""
+        window, sink = self._window, self._sink
+        sink.flush()
+        while True:
+            while len(window.data) - window.start < self._size and not window.ended:
+                window.more(window.start)
+            if window.start >= len(window.data):
+                break
+            self._read_piece()
+            self._errors.check_time()
 
-    def wrapped(text: bytes, lines_before: int) -> Readable:
-        nonlocal file
-        file = SafeFile(BytesIO(text), budget, counted=False)
-        lines = LineByLine(file)
-        errors.line_now = lambda: lines.number + lines_before
-        return lines
+    def _read_piece(self) -> None:
+        window = self._window
+        start = window.start
+        rest = len(window.data) - start
+        whole = window.ended and rest <= self._size
+        end = (
+            len(window.data) if whole and not self._block else self._cut(start, start + self._size)
+        )
+        if end <= start:
+            # a long graph, or one that begins here
+            self._read_slowly(start + self._size if self._block else start)
+            return
+        fault = self._parse(start, end)
+        if fault is None:
+            if window.start > start:
+                self._reach = 0
+                self._size = min(max(2 * self._size, _FIRST_REACH), _PIECE)
+            return
+        message, line = fault
+        lines = self._line_starts(start, end)
+        cut_inside = message.startswith(_UNEXPECTED_END) or line > len(lines)
+        if cut_inside and not whole and self._syntax != Format.TRIG:
+            if self._size < _LONGEST_PIECE:
+                self._size *= 2  # a statement longer than the piece
+                return
+            line = 0
+        wrong = int(lines[min(line, len(lines)) - 1]) if line else start
+        before = self._cut(start, wrong)
+        if start < before <= wrong and self._parse(start, before) is None:
+            start = before
+        self._read_slowly((end - 1 if not line else wrong) + self._reach)
+        self._reach = min(max(2 * self._reach, _FIRST_REACH), _LONGEST_REACH)
 
-    try:
-        parse_whole(data, Format.N3, base, sink, errors, wrapped)
-    finally:
-        errors.line_now = None
-    if file.fault:
-        raise LimitReached(file.fault)
+    def _cut(self, start: int, end: int) -> int:
+        """Return the end of the last line before ``end`` that seems to end a statement, or 0.
 
+        In an open graph that is also open at the end, no brace may be before. Else it is closed.
+        """
+        data = self._window.data
+        if self._syntax != Format.TRIG:
+            return _last_line(data, b".", start, end)
+        closed = data.rfind(b"}", start, end)
+        if self._block and closed < 0 and data.find(b"{", start, end) < 0:
+            return _last_line(data, b".", start, end)
+        opened = data.rfind(b"{", start, end)
+        if opened > closed or self._block:
+            return _last_line(data, b"}", start, min(end, closed + 2))
+        return max(_last_line(data, b".", start, end), _last_line(data, b"}", start, end))
 
-def resume(
-    source: pyoxigraph.QuadParser,
-    sink: QuadSink,
-    errors: ErrorLog,
-    first_line: int = 1,
-    until: tuple[str, ...] = (),
-) -> SyntaxError | None:
-    """Serialise all of ``source``, across errors.
+    def _parse(self, start: int, end: int) -> tuple[str, int] | None:
+        """Parse a part of the window and consume it; return the error and its line if there is one.
 
-    Returns at the first error whose message begins with one of ``until``.
-    """
-    target = Format.N_QUADS if sink.has_graphs else Format.N_TRIPLES
-    while True:
+        The line is counted from 1 at ``start``, and 0 if it is not known.
+        """
+        window, terms = self._window, self._terms
+        piece = window.data[start:end]
+        if has_pair(piece, b"<", b"<"):
+            try:
+                guard_triple_terms(piece, self._max_depth)
+            except LimitReached as limit:
+                return str(limit), 0
+        if terms.base is None:
+            return "", 0
+        head = self._head()
+        stays_open = bool(self._block) and b"}" not in piece
+        text = b"".join((head, piece, _LAST if stays_open else b""))
+        source = pyoxigraph.parse(text, self._syntax, base_iri=terms.base)
+        output = HeldLines(_MOST_LINES)
         try:
-            pyoxigraph.serialize(source, sink.file, target)
+            pyoxigraph.serialize(source, output.file, self._target)
+        except TooMuch:
+            self._size //= 4
+            return ("", 0) if self._size < _SHORTEST_PIECE else None
         except SyntaxError as error:
-            errors.add_syntax(error, first_line)
-            errors.check_time()
-            if sink.all_named:  # true up to here; an error may take the parser out of a graph
-                sink.flush()
-                sink.all_named = False
-            if until and position_of(error)[0].startswith(until):
-                return error
-            continue
+            message, line, _ = position_of(error)
+            return message, max(line - head.count(b"\n"), 0)
+        pieces = output.pieces
+        if stays_open:
+            last, before = b"", -1
+            while pieces and before < 0:
+                last = pieces.pop() + last
+                before = last.rfind(b"\n", 0, -1)
+            pieces.append(last[: before + 1])
+        if self._syntax == Format.N3 and NO_LANGUAGE.search(b"".join(pieces)):
+            return "", 0
+        sink = self._sink
+        # a brace that is the last sign of sound text closes the graph that is open
+        in_one = stays_open or (
+            b"{" not in piece and piece.count(b"}") == 1 and piece.rstrip().endswith(b"}")
+        )
+        sink.all_named = in_one and len(self._block) > 2
+        for lines in pieces:
+            sink.write(lines)
+        sink.flush()
+        window.start = end
+        if not stays_open:
+            self._block = b""
+        terms.set(source.base_iri or terms.base, source.prefixes)
         return None
 
+    def _head(self) -> bytes:
+        """Return one line that repeats the declarations and reopens the graph."""
+        names = "".join(
+            f"@prefix {name}: <{iri}> . "
+            for name, iri in self._terms.prefixes.items()
+            if iri is not None
+        )
+        return names.encode() + self._block + b"\n" if names or self._block else b""
 
-def parse_whole(
-    data: bytes,
-    syntax: pyoxigraph.RdfFormat,
-    base: str,
-    sink: QuadSink,
-    errors: ErrorLog,
-    wrapped: Callable[[bytes, int], Readable] | None = None,
-) -> None:
-    """Read a whole document; an unterminated string costs its statement only.
+    def _line_starts(self, start: int, end: int) -> np.ndarray:
+        """Return the positions where the lines of a part of the window begin."""
+        octets = np.frombuffer(self._window.data, np.uint8, end - start, start)
+        ends = octets == ord("\n")
+        returns = octets == ord("\r")
+        returns[:-1] &= ~ends[1:]
+        return np.concatenate(([start], np.flatnonzero(ends | returns) + 1 + start))
 
-    ``wrapped`` makes a file from text and the number of lines before it. Raises
-    :class:`LimitReached` after such a string in a formula or an unnamed graph.
-    """
-    head, start, lines_before = b"", 0, 0
-    block: bytes | None = b""
-    for _ in range(_MAX_RESTARTS):
-        text = head + data[start:] if start else data
-        source = _parser(wrapped(text, lines_before) if wrapped else text, syntax, base)
-        fault = resume(source, sink, errors, lines_before + 1, _STRING_FAULTS)
-        if fault is None:
-            return
-        place = start
-        for _ in range(position_of(fault)[1] - bool(head) - 1):
-            place = data.find(b"\n", place) + 1
-        pattern = _NEXT_STATEMENT if syntax == Format.TURTLE else _NEXT_IN_BLOCKS
-        following = pattern.search(data, place)
-        if following is None:
-            return
-        if syntax != Format.TURTLE:
-            block = _open_block(data[start:place], block)
-            block = _open_block(data[place : following.end()], block, skipped=True)
-            if block is None or (block and syntax == Format.N3):
-                raise LimitReached("the rest after an unterminated string is not read")
-        start = following.end()
-        head = _declarations(source, base, block or b"")
-        lines_before = data.count(b"\n", 0, start) - 1  # the head is a line too
-    _give_up(errors, lines_before)
+    def _read_slowly(self, until: int) -> None:
+        """Read statements to the index ``until`` of the window."""
+        window, sink = self._window, self._sink
+        sink.all_named = False
+        reader = StatementReader(
+            window,
+            self._terms,
+            self._errors,
+            self._write,
+            graphs=self._syntax == Format.TRIG,
+            n3=self._syntax == Format.N3,
+            max_depth=self._max_depth,
+        )
+        if self._block:
+            reader.enter(self._block)
+        reader.run(window.base + max(until, window.start) + 1)
+        self._block = reader.block
 
-
-def parse_stream(
-    file: Readable, syntax: pyoxigraph.RdfFormat, base: str, sink: QuadSink, errors: ErrorLog
-) -> None:
-    """Read a document of any size; an unterminated string in Turtle costs its statement only.
-
-    In TriG and N3 it raises :class:`LimitReached`, as the open graph or formula is unknown.
-    """
-    window = _Window(file)
-    for _ in range(_MAX_RESTARTS):
-        source = _parser(window, syntax, base)
-        fault = resume(source, sink, errors, window.first_line, _STRING_FAULTS)
-        if fault is None:
-            return
-        line = position_of(fault)[1] + window.first_line - 1
-        if syntax != Format.TURTLE or not window.skip(line, _NEXT_STATEMENT):
-            raise LimitReached("the rest after an unterminated string is not read")
-        window.put_before(_declarations(source, base, b""))
-    _give_up(errors, window.first_line)
+    def _write(self, lines: bytes, places: list[int]) -> None:
+        """Let the strict parser read the lines of statements."""
+        window = self._window
+        log = PlacedErrors(self._errors, lambda line: window.position(places[line - 1]))
+        parse_lines(lines, self._target, self._sink, log, self._max_depth + 1)
 
 
-def _parser(
-    text: bytes | Readable, syntax: pyoxigraph.RdfFormat, base: str
-) -> pyoxigraph.QuadParser:
-    return pyoxigraph.parse(cast("bytes | IO[bytes]", text), syntax, base_iri=base)
-
-
-def _give_up(errors: ErrorLog, line: int) -> None:
-    errors.add(f"more than {_MAX_RESTARTS} unterminated strings; the rest is not read", line)
-
-
-def _declarations(source: pyoxigraph.QuadParser, base: str, block: bytes) -> bytes:
-    """Return one line that repeats the declarations of ``source`` and reopens the block."""
-    names = "".join(f"@prefix {name}: <{iri}> . " for name, iri in source.prefixes.items())
-    return f"@base <{source.base_iri or base}> . {names}".encode() + block + b"\n"
-
-
-def _open_block(text: bytes, block: bytes | None, *, skipped: bool = False) -> bytes | None:
-    """Return the opening of the block open at the end of ``text``; empty if there is none.
-
-    ``block`` is the one open at the start. None if the block has no name to repeat. In ``skipped``
-    text only an opening brace that ends a line and a closing one that begins a line count.
-    """
-    depth = 1 if block is None or block else 0
-    braces = re.finditer(rb"(\{)[ \t]*$|^[ \t]*(\})", text, re.M) if skipped else None
-    for brace in braces or _BRACES.finditer(text):
-        if brace[1]:
-            depth += 1
-            before = text[max(brace.start() - _LONGEST_NAME, 0) : brace.start()]
-            name = _GRAPH_NAME.search(before)
-            anonymous = depth > 1 or (name is not None and name[1] == b"]")
-            block = None if anonymous else (name[1] if name else b"") + b" {"
-        elif brace[2]:
-            depth = max(depth - 1, 0)
-            block = None if depth else b""
-    return block
-
-
-class _Window:
-    """Keeps the last text read from a file, to go back to one of its lines."""
-
-    def __init__(self, file: Readable) -> None:
-        self._file = file
-        #: text to return before more of the file
-        self._held = b""
-        self._given: list[bytes] = []
-        self._size = 0
-        #: number of the first line of ``_given``
-        self._line = 1
-        #: line of the document that the parser counts as 1
-        self.first_line = 1
-
-    def read(self, size: int = -1) -> bytes:
-        if size < 0:
-            size = _READ
-        if self._held:
-            data, self._held = self._held[:size], self._held[size:]
-        else:
-            data = self._file.read(size)
-        self._given.append(data)
-        self._size += len(data)
-        if self._size > 2 * _KEPT:
-            text = b"".join(self._given)
-            cut = text.rfind(b"\n", 0, len(text) - _KEPT) + 1
-            self._line += text.count(b"\n", 0, cut)
-            self._given, self._size = [text[cut:]], len(text) - cut
-        return data
-
-    def skip(self, line: int, pattern: re.Pattern[bytes]) -> bool:
-        """Skip to the end of the first match of ``pattern`` from ``line`` on; False if none."""
-        text = b"".join(self._given) + self._held
-        start = 0
-        for _ in range(line - self._line):
-            start = text.find(b"\n", start) + 1
-            if not start:
-                return False
-        if line < self._line:
-            return False
-        while (found := pattern.search(text, start)) is None:
-            data = self._file.read(_READ)
-            if not data or len(text) > _FARTHEST:
-                return False
-            text += data
-        self._line += text.count(b"\n", 0, found.end())
-        self._held, self._given, self._size = text[found.end() :], [], 0
-        self.first_line = self._line
-        return True
-
-    def put_before(self, head: bytes) -> None:
-        """Insert a line that is not the document's before the text."""
-        self._held = head + self._held
-        self._line -= 1
-        self.first_line -= 1
-
-
-def without_cut_token(data: bytes) -> bytes:
-    """Return Turtle text without a last token that may be cut off.
-
-    An unclosed last statement is kept if its last token is whole. A name, number or string at the
-    very end may have been longer, or had a language or datatype. It would give a statement that is
-    not the document's.
-    """
-    if not data or data[-1:] in b" \t\r\n.>]);,}":
-        return data
-    last_line = data[data.rfind(b"\n") + 1 :]
-    if b"#" in last_line or last_line.lstrip()[:8].lower() in (b"version ", b"@version"):
-        return data
-    token = _LAST_TOKEN.search(data, max(len(data) - _HELD_BACK, 0))
-    return data[: token.start()] if token else data
-
-
-class _GuardedFile:
-    """Drops a cut last token from a file, and limits the nesting of its triple terms."""
-
-    def __init__(self, file: Readable, max_depth: int) -> None:
-        self._file = file
-        self._max_depth = max_depth
-        self._ready = b""
-        self._held = b""
-        self._ended = False
-        self._lines = 1
-        #: line of the cut token; 0 if there is none
-        self.cut_line = 0
-
-    def read(self, size: int = -1) -> bytes:
-        while not self._ready and not self._ended:
-            data = self._file.read(1 << 20)
-            self._lines += data.count(b"\n")
-            if data:
-                guard_triple_terms(data, self._max_depth)
-                data = self._held + data
-                self._ready, self._held = data[:-_HELD_BACK], data[-_HELD_BACK:]
-            else:
-                self._ended = True
-                self._ready = without_cut_token(self._held)
-                if len(self._ready) < len(self._held):
-                    self.cut_line = self._lines
-        if size is None or size < 0:
-            size = 1 << 20
-        result, self._ready = self._ready[:size], self._ready[size:]
-        return result
+def _last_line(data: bytes, sign: bytes, start: int, end: int) -> int:
+    """Return the end of the last line in a part of ``data`` that ends with ``sign``; 0: none."""
+    end = min(end, len(data))
+    found = max(
+        data.rfind(sign + b"\n", start, end),
+        data.rfind(sign + b"\r\n", start, end) + 1,
+        data.rfind(sign + b" \n", start, end) + 1,
+        data.rfind(sign + b"\r", start, end) if b"\n" not in data[start : start + 4096] else -1,
+    )
+    return found + len(sign) + 1 if found > start else 0

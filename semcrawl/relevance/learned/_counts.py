@@ -38,6 +38,8 @@ class FetchCounts:
         self._shares: Floats = np.ones(size + 1, np.float32)
         self._dryness: Floats = np.zeros(size + 1, np.float32)
         self._untried: Floats = np.zeros(size + 1, np.float32)
+        #: fetches that gave nothing, and that gave a document
+        self._given: Floats = np.zeros((2, size + 1), np.float32)
 
     def number(self, name: str) -> int:
         """Return the number of a name; a new one if it has none."""
@@ -53,6 +55,8 @@ class FetchCounts:
             self._shares = np.concatenate((self._shares, np.ones(number, np.float32)))
             self._dryness = np.concatenate((self._dryness, np.zeros(number, np.float32)))
             self._untried = np.concatenate((self._untried, np.zeros(number, np.float32)))
+            more = np.zeros((2, number), np.float32)
+            self._given = np.concatenate((self._given, more), axis=1)
         return number
 
     def found(self, numbers: Iterable[int]) -> None:
@@ -81,6 +85,19 @@ class FetchCounts:
         self._fruitless[number] = fruitless
         self._dryness[number] = math.log2(1 + fruitless / _DRY_UNIT)
 
+    def gave(self, number: int, document: bool) -> None:
+        """Count a fetch by whether it gave a document."""
+        self._given[int(document), number] += 1
+
+    def trust(self, numbers: NDArray[np.integer], believed: float) -> Floats:
+        """Return the share of fetches that gave a document, as if ``believed`` more had.
+
+        -1 is an unknown name, of which nothing was fetched.
+        """
+        nothing, documents = self._given[:, numbers]
+        result: Floats = (documents + believed) / (nothing + documents + believed)
+        return result
+
     def untried(self, numbers: NDArray[np.integer]) -> Floats:
         """Return 1 for names with a list of links of which none was fetched, else 0."""
         result: Floats = self._untried[numbers]
@@ -99,16 +116,40 @@ class FetchCounts:
         result: Floats = self._shares[numbers]
         return result
 
-    def state(self) -> tuple[list[str], Floats, NDArray[np.int64]]:
-        """Return names, counts, and consecutive fruitless fetches, for :meth:`restore`."""
-        return self.names, np.array(self._counts, np.float32), np.array(self._fruitless, np.int64)
+    def keep(self, numbers: NDArray[np.integer]) -> None:
+        """Forget all names but those with these numbers; they get new ones in this order."""
+        kept = numbers.tolist()
+        self.names = [self.names[number] for number in kept]
+        self.numbers = {name: number for number, name in enumerate(self.names)}
+        self._counts = [self._counts[number] for number in kept]
+        self._fruitless = [self._fruitless[number] for number in kept]
+        self._links = [self._links[number] for number in kept]
+        before = self._shares, self._dryness, self._untried, self._given
+        self._make_room(max(256, len(kept)))
+        now = self._shares, self._dryness, self._untried, self._given
+        for old, new in zip(before, now, strict=True):
+            new[..., : len(kept)] = old[..., numbers]
+        self.untried_lists = int(self._untried.sum())
+
+    def state(self) -> dict[str, list[str] | NDArray[np.generic]]:
+        """Return everything that is saved, for :meth:`restore`."""
+        return {
+            "names": self.names,
+            "counts": np.array(self._counts, np.float32),
+            "fruitless": np.array(self._fruitless, np.int64),
+            "given": self._given[:, : len(self.names)],
+        }
 
     def restore(
-        self, names: list[str], counts: Floats, fruitless: NDArray[np.int64] | None = None
+        self,
+        names: list[str],
+        counts: Floats,
+        fruitless: NDArray[np.int64] | None = None,
+        given: Floats | None = None,
     ) -> None:
         """Restore the result of :meth:`state`; raise ``ValueError`` if it does not fit.
 
-        States of earlier versions lack ``fruitless``.
+        States of earlier versions lack ``fruitless`` and ``given``.
         """
         self.numbers = {name: i for i, name in enumerate(names)}
         self.names, self._counts = list(names), counts.tolist()
@@ -118,5 +159,7 @@ class FetchCounts:
         if len(lengths) > 1:
             raise ValueError("names and counts are not of the same number")
         self._make_room(max(256, len(names)))
+        if given is not None:
+            self._given[:, : len(names)] = given
         self._shares[: len(names)] = 1 / np.sqrt(1 + counts)
         self._dryness[: len(names)] = np.log2(1 + np.array(self._fruitless) / _DRY_UNIT)

@@ -216,8 +216,12 @@ class Refresh:
         table: LinkTable,
         order: WaitingOrder,
         shares: TopicShares | None = None,
+        *,
+        forgotten: Callable[[], None] = lambda: None,
     ) -> None:
+        """``forgotten`` is called when links have left the table, before their order is made."""
         self._options = options
+        self._forgotten = forgotten
         self._model = model
         self._shares = shares
         self._table = table
@@ -340,3 +344,4 @@ class Refresh:
             kept[: table.size // 2] = False
         table.keep(kept)
         self._order.renumber(kept)
+        self._forgotten()

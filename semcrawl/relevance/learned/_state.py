@@ -44,9 +44,7 @@ def content_of(memory: CrawlMemory) -> dict[str, Any]:
         content |= {"shares_judged": memory.shares.judged, "shares_gained": memory.shares.gained}
         content |= {"shares_levels": memory.shares.levels.counts}
     for name in _COUNTS:
-        names, counts, fruitless = getattr(memory, name).state()
-        content |= {f"{name}_names": names, f"{name}_counts": counts}
-        content[f"{name}_fruitless"] = fruitless
+        content |= {f"{name}_{what}": of for what, of in getattr(memory, name).state().items()}
     content |= memory.answering.state()
     return content | _worth_keeping(memory).state()
 
@@ -80,7 +78,8 @@ def take_over(
         for name in _COUNTS:
             counts = getattr(memory, name)
             known = content[f"{name}_names"], content[f"{name}_counts"]
-            counts.restore(*known, content.get(f"{name}_fruitless"))
+            later = (content.get(f"{name}_{what}") for what in ("fruitless", "given"))
+            counts.restore(*known, *later)
         table = LinkTable.restored(content)
         if "answering" in content:
             answering = AnsweringHosts.restored(content)
@@ -104,9 +103,14 @@ def _worth_keeping(memory: CrawlMemory) -> LinkTable:
 
 def pack(content: Mapping[str, Any]) -> bytes:
     """Encode a mapping with values for msgpack and NumPy arrays."""
-    encoded = {name: _encode(value) for name, value in content.items()}
-    plain = msgpack.packb(encoded, unicode_errors="surrogatepass")
-    body = zlib.compress(plain, 1)  # the crawl waits, and a higher level gains little
+    packer = msgpack.Packer(unicode_errors="surrogatepass")
+    compressor = zlib.compressobj(1)  # the crawl waits, and a higher level gains little
+    # one by one, as all of them together take a hundred megabytes
+    pieces = [compressor.compress(packer.pack_map_header(len(content)))]
+    for name, value in content.items():
+        pieces.append(compressor.compress(packer.pack(name)))
+        pieces.append(compressor.compress(packer.pack(_encode(value))))
+    body = b"".join([*pieces, compressor.flush()])
     return STAMP + zlib.crc32(body).to_bytes(4, "big") + body
 
 

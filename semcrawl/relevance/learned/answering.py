@@ -101,6 +101,23 @@ class AnsweringHosts:
         known = int(self._list_of.take(host, mode="clip"))
         return own, self._trusted(self._number(name) if host == NO_HOST else known)
 
+    def keep(self, hosts: NDArray[np.integer]) -> None:
+        """Forget all hosts but these, which get new numbers in this order, and all other lists."""
+        numbers = {host: number for number, host in enumerate(hosts.tolist())}
+        self._answering = {numbers[host] for host in self._answering if host in numbers}
+        if self.doubtful:
+            self._trust = np.append(self._trust.take(hosts, mode="clip"), np.float32(1))
+        list_of = np.append(self._list_of.take(hosts, mode="clip"), np.int32(0))
+        named = np.unique(list_of)
+        lists = np.unique(np.append(named, [self._site_of[number] for number in named.tolist()]))
+        self._list_of = np.searchsorted(lists, list_of).astype(np.int32)
+        names, kept = list(self._lists), lists.tolist()
+        self._lists = {names[number]: at for at, number in enumerate(kept)}
+        self._site_of = np.searchsorted(lists, [self._site_of[number] for number in kept]).tolist()
+        self._answers = [self._answers[number] for number in kept]
+        self._failures = [self._failures[number] for number in kept]
+        self._list_trust = None
+
     def state(self) -> dict[str, Any]:
         """Return everything, for :meth:`restored`."""
         counts = (self._site_of, self._answers, self._failures)

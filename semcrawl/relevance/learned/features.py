@@ -28,7 +28,7 @@ from semcrawl.relevance.learned.parts import (
 from semcrawl.relevance.learned.prior import LinkSigns, TargetSigns
 
 #: most texts of one kind whose rows are cached
-_CACHE_SIZE = 20_000
+_CACHE_SIZE = 5_000
 #: number of folders from the top with a feature each
 _PREFIXES = 5
 #: most characters of an anchor that is a feature as a whole

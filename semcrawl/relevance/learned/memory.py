@@ -80,7 +80,25 @@ class CrawlMemory:
         self._refresh = self._new_refresh()
 
     def _new_refresh(self) -> Refresh:
-        return Refresh(self.options, self.models.index, self.table, self.order, self.shares)
+        order, forgotten = self.order, self._forget_places
+        return Refresh(
+            self.options, self.models.index, self.table, order, self.shares, forgotten=forgotten
+        )
+
+    def _forget_places(self) -> None:
+        """Forget the places of which no link is left in the table; number the others anew."""
+        columns = {
+            "host": self.hosts,
+            "cluster": self.clusters,
+            "section": self.sections,
+            "subsection": self.subsections,
+        }
+        for column, counts in columns.items():
+            kept, new = np.unique(self.table[column], return_inverse=True)
+            counts.keep(kept)
+            self.table[column][:] = new
+            if column == "host":
+                self.answering.keep(kept)
 
     def add(
         self,
@@ -153,11 +171,12 @@ class CrawlMemory:
         """Note that an address failed, so that its twins may still be good."""
         table = self.table
         table["flags"][number] |= FAILED
-        for url in twin_addresses(table.urls[number]):
+        *others, same = twin_addresses(table.urls[number]) or [""]
+        for url in (*others, same):
             twin = table.ids.get(url)
             if twin is not None and table["flags"][twin] & TWIN:
                 table["flags"][twin] &= ~TWIN & 0xFF
-                table["prior"][twin] += np.float32(self.options.twin_penalty)
+                table["prior"][twin] += np.float32(self.options.twin_penalty * (1 + (url == same)))
 
     def is_twin(self, number: int) -> bool:
         """Whether a link's page seems to be known under another address."""
@@ -208,6 +227,8 @@ class CrawlMemory:
         self.sections.note_yield(section, seen >= _PROMISING, grew=self._grew(section, links))
         if target:
             columns["flags"][number] |= TARGET
+        gave = not columns["flags"].item(number) & FAILED
+        self.clusters.gave(columns["cluster"].item(number), gave)
         error = abs(seen - index)
         host = columns["host"].item(number)
         if answered:
@@ -318,6 +339,8 @@ class CrawlMemory:
     ) -> Floats:
         """Return the scores of links by their index and the numbers of their places."""
         options = self.options
+        if options.list_belief:
+            index = index * self.clusters.trust(clusters, options.list_belief)
         worth: Floats = index - np.float32(options.dry_penalty) * self.sections.dryness(sections)
         if options.use_exploration:
             bonus = (

@@ -19,7 +19,7 @@ from semcrawl.relevance.learned.table import FAILED, Floats, Ids, LinkTable, Row
 #: number of values up to which sorting all is faster than partitioning
 _FEW = 64
 #: most subsections whose jitter is cached
-_REMEMBERED = 20_000
+_REMEMBERED = 5_000
 _NOTHING: Floats = np.zeros(0, np.float32)
 #: four uniform bytes with mean 127.5 and variance (256² - 1) / 12 each, scaled to variance 1
 _BYTES_SCALE = 1 / (4 * 65535 / 12) ** 0.5
@@ -215,7 +215,9 @@ class Judge:
             return Judgement(_NOTHING, _NOTHING, np.zeros(0, bool), _NOTHING, _NOTHING)
         found, beside = [], set[str]()
         for url, about in zip(urls, facts, strict=True):
-            found.append(self.any_known(table, about.twins, beside))
+            known = self.any_known(table, about.twins, beside)
+            # two schemes of an address are more surely the same than other spellings
+            found.append(known + self.any_known(table, about.twins[-1:], beside))
             beside.add(url)
         twins, priors = np.array(found), self._priors(facts)
         priors[0] -= np.float32(self._options.twin_penalty) * twins
@@ -223,7 +225,7 @@ class Judge:
         index, target = self._models.predict(
             np.concatenate([f.rows for f in facts]), np.array(starts), priors
         )
-        return Judgement(priors[0], priors[1], twins, index, target)
+        return Judgement(priors[0], priors[1], twins > 0, index, target)
 
 
 def _normal(noise: int) -> float:

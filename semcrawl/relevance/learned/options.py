@@ -74,6 +74,11 @@ class LearnedOptions:
     #: after 96, three times after 224 … So endless parts of a site fall behind, sooner if they grow
     #: with every fetch
     dry_penalty: float = 0.01
+    #: whether the folders that pages are in are links of the pages
+    ascend: bool = True
+    #: number of documents that a list of links is believed to have given before any was fetched:
+    #: its links are worth the share of its fetches that gave one; 0: as much as predicted
+    list_belief: float = 4.0
     #: standard deviation of the prior's jitter (logits), the same for all links of a subsection, so
     #: that links of one list with equal worth keep their order
     jitter: float = 0.1
@@ -96,7 +101,7 @@ class LearnedOptions:
     #: index of a sure target, which is taken whatever is in flight
     sure: float = 0.9
     #: most links in the model; the least promising are forgotten first
-    max_links: int = 1_000_000
+    max_links: int = 100_000
     #: most waiting links in a saved state
     saved_links: int = 100_000
     #: switches for ablations

@@ -27,7 +27,7 @@ _OTHER_ENDINGS = ("", "/", ".html", ".htm", ".php")
 #: a folder name (digits folded) that identifies a single thing: a hash, a session, a UUID
 _OPAQUE = re.compile(r"(?=[a-f]*0)[a-f0-]{6,}|(?=.*0.*0)[a-z0]{16,}")
 #: most cached folders
-_REMEMBERED = 20_000
+_REMEMBERED = 5_000
 _EXTENSION = re.compile(r"[a-z][a-z0-9-]{0,9}")
 _NONE: tuple[str, tuple[str, ...], str] = ("", (), "")
 
@@ -129,7 +129,7 @@ def folder_of(url: str) -> str:
 def twin_addresses(url: str) -> list[str]:
     """Return other addresses under which servers often serve the same page.
 
-    They differ in a trailing slash, an HTML extension, or ``www.``.
+    They differ in the scheme, a trailing slash, an HTML extension, or ``www.``.
     """
     if len(url) > LONGEST:
         return []
@@ -143,7 +143,8 @@ def twin_addresses(url: str) -> list[str]:
     bare = start.rstrip("/")
     rest = mark + query
     twins = [twin for ending in _OTHER_ENDINGS if (twin := bare + ending + rest) != url]
-    return [*twins, www]
+    secure = f"http{'' if scheme == 'https' else 's'}://{place}"
+    return [*twins, www, secure]
 
 
 class Folder:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from semcrawl.config.targets import Targets, extensions_of_type, types_like
 from semcrawl.links import Link
+from semcrawl.links.model import FOLDER
 from semcrawl.relevance.learned.parts import LinkParts
+from semcrawl.relevance.rules import is_of_other_format
 from semcrawl.web.vocabulary import (
     ARCHIVE_EXTENSIONS,
+    FEED_MEDIA_TYPES,
     HTML_EXTENSIONS,
     NON_SEMANTIC_EXTENSIONS,
     PLAIN_EXTENSIONS,
     RDF_CONCEPT_WORDS,
     RDF_EXTENSIONS,
     RDF_MEDIA_TYPES,
-    RdfFormat,
 )
 
 #: Words for data embedded in pages (RDFa, microdata, JSON-LD in a script element).
@@ -25,7 +28,7 @@ _EMBEDDED_WORDS = frozenset({"rdfa", "microdata", "jsonld", "schema"})
 #: a media type within a text
 _MEDIA_TYPE = re.compile(r"[a-z]+/[a-z0-9.+-]+")
 #: last segments of a folder's own page
-_INDEX_PAGE = re.compile(r"(?:index|default|overview|welcome|home)(?:\.[a-z0-9]+)?")
+_INDEX_PAGE = re.compile(r"(?:index|default|overview|welcome|home)(?:-[a-z]{2})?(?:\.[a-z0-9]+)?")
 #: values of ``rel`` that never lead to a useful document
 _USELESS_RELS = frozenset(
     {
@@ -37,22 +40,31 @@ _USELESS_RELS = frozenset(
 #: prefixes of ``type`` attributes that never belong to a useful document
 _USELESS_TYPES = (
     "image/", "text/css", "text/javascript", "application/javascript", "video/", "audio/", "font/",
-    "application/atom+xml", "application/json+oembed", "text/xml+oembed", "application/pdf",
+    "application/json+oembed", "text/xml+oembed", "application/pdf",
     "application/opensearchdescription+xml", "application/rsd+xml",
 )  # fmt: skip
-#: ``type`` attribute of feeds; RSS 1.0 is RDF, other versions are not
-_FEED = "application/rss+xml"
 #: query of sorting links in a web server's directory listing
 _LISTING_ORDER = re.compile(r"(?:[nmsd]=[ad]|c=[nmsd](?:[;&]o=[ad])?)")
+#: further words for RDF, which the thesis's rules do not have; and the beginning of words for
+#: ontologies in many languages, and of names like ``OntologyDocumentation``
+_RDF_WORDS = frozenset({"shacl", "shex"})
+_RDF_STEM = "ontolog"
 #: words of pages that collect data, and of pages that hardly ever do
 _HUB_WORDS = frozenset(
-    {
-        "data", "dataset", "datasets", "download", "downloads", "dump", "dumps", "example",
-        "examples", "sample", "samples", "vocabulary", "vocabularies", "vocab", "schema",
-        "schemas", "ontologies", "namespace", "ns", "semantic", "linked", "export", "opendata",
-        "metadata", "catalog", "catalogue",
-    }
-)  # fmt: skip
+    "data dataset datasets download downloads dump dumps example examples sample samples "
+    "vocabulary vocabularies vocab schema schemas namespace ns semantic linked export "
+    "opendata metadata catalog catalogue shape shapes validation "
+    # German, Dutch
+    "daten datensatz datensätze beispiel beispiele herunterladen vokabular schemata validierung "
+    "gegevens voorbeeld voorbeelden downloaden "
+    # Spanish, Portuguese, Italian, French
+    "datos ejemplo ejemplos descarga descargas descargar vocabulario esquema esquemas validación "
+    "catálogo catalogo dados exemplo exemplos baixar vocabulário dati esempio esempi scarica "
+    "scaricare vocabolario données donnees exemple exemples télécharger téléchargement "
+    "vocabulaire schéma schémas "
+    # Polish
+    "dane przykład przykłady pobierz słownik".split()
+)
 _DULL_WORDS = frozenset(
     {
         "login", "logout", "signin", "signup", "register", "password", "cart", "checkout",
@@ -72,6 +84,8 @@ NEVER = -6.0
 #: logits taken off a link outside the seed's folder; for a sure one, this share of them
 _OUTSIDE = {"near": 1.2, "out": 4.0}
 _OUTSIDE_SHARE = 0.8
+#: … taken off a folder that no page links to
+_UNNAMED = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +102,8 @@ class TargetSigns:
     dropped: frozenset[str]
     #: extensions of unlikely targets, which are fetched last
     unlikely: frozenset[str]
+    #: whether RDF is a target
+    rdf: bool = True
 
     @classmethod
     def of(cls, targets: Targets) -> Self:
@@ -96,7 +112,7 @@ class TargetSigns:
         if targets.rdf:
             extensions |= RDF_EXTENSIONS
             types |= RDF_MEDIA_TYPES
-            words |= RDF_CONCEPT_WORDS
+            words |= RDF_CONCEPT_WORDS | _RDF_WORDS
         if targets.embedded:
             words |= _EMBEDDED_WORDS
         if targets.html:
@@ -114,6 +130,7 @@ class TargetSigns:
             words=frozenset(words),
             dropped=NON_SEMANTIC_EXTENSIONS - extensions,
             unlikely=(PLAIN_EXTENSIONS | ARCHIVE_EXTENSIONS) - extensions,
+            rdf=targets.rdf,
         )
 
 
@@ -143,10 +160,11 @@ class LinkSigns(NamedTuple):
         kind = link.type[:200].partition(";")[0].strip().lower() if link.type else ""
         extension = parts.extension
         sure = extension in targets.extensions or kind in targets.media_types
-        feed = kind == _FEED and not sure
+        feed = kind in FEED_MEDIA_TYPES and not sure  # RSS 1.0 is RDF, others list documents
+        is_list = link.is_sitemap or feed or "resourcesync" in link.rel.split()
         useless = not (sure or link.is_sitemap) and (
             extension in targets.dropped
-            or (feed and targets.extensions.isdisjoint(RdfFormat.RDF_XML.extensions))
+            or is_of_other_format(link)
             or (bool(kind) and kind.startswith(_USELESS_TYPES))
             or (bool(link.rel) and not _USELESS_RELS.isdisjoint(link.rel[:200].lower().split()))
             or (bool(parts.query) and bool(_LISTING_ORDER.fullmatch(parts.query)))
@@ -154,7 +172,7 @@ class LinkSigns(NamedTuple):
         packed = extension in ARCHIVE_EXTENSIONS and not targets.extensions.isdisjoint(
             parts.endings[:-1]
         )
-        is_page = link.is_sitemap or extension in HTML_EXTENSIONS
+        is_page = is_list or extension in HTML_EXTENSIONS
         ambiguous = bool(extension) and not sure and not is_page
         unlikely = not link.is_sitemap and (feed or (extension in targets.unlikely and not packed))
         outside = _OUTSIDE.get(parts.within, 0.0)
@@ -167,6 +185,7 @@ class LinkSigns(NamedTuple):
             kind_logit = 0.3 if data else -2.5 if unlikely else -1.0 if ambiguous else 0.0
             words = _word_evidence(link, parts, targets)
             prior = BASE + words + _hub_likeness(parts) + kind_logit - outside
+            prior -= _UNNAMED * (link.element == FOLDER)
             target_prior = -1.0 if ambiguous and not unlikely else -3.0
         return cls(sure, useless, ambiguous, unlikely, prior, target_prior)
 
@@ -179,13 +198,20 @@ def _word_evidence(link: Link, parts: LinkParts, targets: TargetSigns) -> float:
         if "/" in text and not types.isdisjoint(_MEDIA_TYPE.findall(text[:500].lower())):
             logit += 3.0
             break
-    if not (words.isdisjoint(parts.anchor_words) and words.isdisjoint(parts.title_words)):
+
+    def named(texts: Sequence[str]) -> bool:
+        """Whether some word is one of a target's."""
+        if not words.isdisjoint(texts):
+            return True
+        return targets.rdf and f" {_RDF_STEM}" in f" {' '.join(texts)}"
+
+    if named(parts.anchor_words) or named(parts.title_words):
         logit += 1.2
-    if not words.isdisjoint(parts.last_words):
+    if named(parts.last_words):
         logit += 1.2
-    elif not words.isdisjoint(parts.folder_words):
+    elif named(parts.folder_words):
         logit += 0.3
-    if not (words.isdisjoint(parts.words_before) and words.isdisjoint(parts.words_after)):
+    if named(parts.words_before) or named(parts.words_after):
         logit += 0.5
     if "alternate" in link.rel:
         logit += 0.5

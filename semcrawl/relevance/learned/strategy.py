@@ -48,6 +48,8 @@ class Learned:
     def __init__(self, options: LearnedOptions | None = None, topic: Topic | None = None) -> None:
         """Make the strategy of a crawl about ``topic``, if any."""
         self.options = options_for(topic, options or LearnedOptions())
+        #: it judges the folders that pages are in, as these may have data that no page links to
+        self.ascends = self.options.ascend
         targets = Targets.parse(self.options.targets)
         self._rdf_counts = targets.rdf
         #: whether the place of RDF and its relevance to the topic are learned separately
@@ -338,6 +340,7 @@ class Learned:
                 return number
         page, seed = outcome.parent or outcome.url, [Link(outcome.url, element="seed")]
         facts = self._facts(page, seed)
+        self._described.pop(id(seed[0]), None)
         number = self._memory.add([outcome.url], facts).start
         self._memory.table["parent"][number] = ids.get(outcome.parent or "", NONE)
         return number

@@ -10,7 +10,8 @@ import pytest
 from frontier_calls import OpenFrontier, Q, eventually, link, names
 
 from semcrawl.frontier.contract import Frontier
-from semcrawl.frontier.contract.pace import AddressLimits, address_block
+from semcrawl.frontier.contract.pace import AddressLimits
+from semcrawl.web.hosts import address_block
 
 A = "192.0.2.1"
 SLOW = AddressLimits(delay=30.0, concurrency=100)
@@ -93,7 +94,8 @@ async def test_workers_keep_the_delay_between_them(open_frontier: OpenFrontier) 
         ("192.0.2.1", "192.0.2.2", False),
         ("192.0.2.1", "::ffff:192.0.2.1", True),
         ("2001:db8::1", "2001:db8::ffff:2", True),
-        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("2001:db8::1", "2001:db8:0:1::1", True),
+        ("2001:db8::1", "2001:db8:1::1", False),
         ("fe80::1%eth0", "fe80::2", True),
     ],
 )

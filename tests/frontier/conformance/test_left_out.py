@@ -31,6 +31,13 @@ async def test_each_link_counts_once_whoever_finds_it(open_frontier: OpenFrontie
     assert await one.inspector.audit() == []
 
 
+async def test_the_reason_for_a_link_is_known(open_frontier: OpenFrontier) -> None:
+    frontier = await open_frontier()
+    await frontier.left_out.add([("http://c.example/", SCOPE), ("http://d.example/", DEEP)], MANY)
+    reasons = [await frontier.left_out.reason(f"http://{name}.example/") for name in "cde"]
+    assert reasons == [SCOPE, DEEP, None]
+
+
 async def test_what_went_in_after_all_was_not_left_out(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier()
     await frontier.left_out.add(urls("a.example", 5) + urls("b.example", 1), MANY)

@@ -1,8 +1,9 @@
 """Answers for the names of a made web instead of a name server, where it is on a process's path.
 
-``HOSTILE_NAMES`` is a JSON file: ``names`` to addresses, ``seconds`` that a name takes which is not
-among them, and ``silent``: endings of names that nobody ever answers for, with the seconds until
-the system gives up. Addresses and names without a dot go to the system.
+``HOSTILE_NAMES`` is a JSON file: ``names`` to addresses (``*.`` for any host of a domain),
+``seconds`` that a name takes which is not among them, and ``silent``: endings of names that nobody
+ever answers for, with the seconds until the system gives up. Addresses and names without a dot go
+to the system.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ def _getaddrinfo(host, *arguments, **keywords):
     name = host.decode() if isinstance(host, bytes) else host
     if not isinstance(name, str) or not name.endswith(".example"):
         return _systems_own(host, *arguments, **keywords)
-    if name in _told["names"]:
-        return _systems_own(_told["names"][name], *arguments, **keywords)
+    address = _told["names"].get(name) or _told["names"].get("*." + name.partition(".")[2])
+    if address:
+        return _systems_own(address, *arguments, **keywords)
     for ending, seconds in _told["silent"].items():
         if name.endswith(ending):
             time.sleep(seconds)

@@ -34,6 +34,12 @@ def _gzip_bomb() -> bytes:
 
 
 @cache
+def _large_gzip() -> bytes:
+    """Just below the most that a body may have when it is decoded."""
+    return gzip_of_spaces(95_000_000)
+
+
+@cache
 def _zip_bomb() -> bytes:
     """A zip of 10 members that unpack to 50 MB of spaces each."""
     file = io.BytesIO()
@@ -54,6 +60,11 @@ def make_bombs(folder: Path, server: WebServer) -> None:
     """Have the bombs ready when they are asked for."""
     _gzip_bomb()
     _zip_bomb()
+
+
+def make_large(folder: Path, server: WebServer) -> None:
+    """Have the body of one coding ready when it is asked for."""
+    _large_gzip()
 
 
 def make_nested_bomb(folder: Path, server: WebServer) -> None:
@@ -109,6 +120,10 @@ _RULES = b"User-agent: *\n" + b"".join(
     b"Disallow: /%d/*/private?of=%d\n" % (n, n) for n in range(13_000)
 )
 ROBOTS = [f"rules{number}.example" for number in range(30)]
+#: the one world that exceeds the bounds: it is measured, not tested
+UNBOUNDED = "large bodies of one coding"
+ENCODED = [f"encoded{number}.example" for number in range(10)]
+ENCODED_AS = {"/x.ttl": ("Content-Type", "text/turtle"), "/": HTML[0]}
 LARGE = ("large0.example", "large1.example")
 ENDLESS = ("endless-head", "large-head", "many-heads", "statements", "chunks")
 
@@ -203,6 +218,18 @@ WORLDS = (
         },
         ends=True,
         prepare=make_nested_bomb,
+    ),
+    World(
+        UNBOUNDED,
+        "95 MB of spaces in 95 kB of gzip on each of ten hosts, as Turtle and as a page",
+        {
+            host: at({path: bomb(_large_gzip, kind, _GZIP) for path, kind in ENCODED_AS.items()})
+            for host in ENCODED
+        },
+        [(host, path) for path in ENCODED_AS for host in ENCODED],
+        {"encoded*.example/*": {"fetched-rdf", "fetched-html", "fetched-other", "parse-error"}},
+        ends=True,
+        prepare=make_large,
     ),
     World(
         "endless answers",

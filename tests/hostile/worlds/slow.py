@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 
+from hostile.good import QUADS
 from hostile.run import DEFAULT_DELAY, World
-from hostile.worlds.answers import at, drip, drip_text, fixed, missing, page, silence
-from semcrawl.demo.stream import Request, Stream
+from hostile.worlds.answers import at, document, drip, drip_text, fixed, missing, page, silence
+from semcrawl.demo.stream import Handler, Request, Stream
 from tests.faults import FAULTS
 
 LATE = {"timeout", "network-error", "host-down", "interrupted", "too-slow"}
 DRIPPING = [f"drip{number}.example" for number in range(20)]
 CONTEXTS = [f"context{number}.example" for number in range(20)]
 SILENT = [f"silent{number}.example" for number in range(20)]
+TURNING = [f"turn{number}.example" for number in range(16)]
+WAITING = [f"seed{number}.example" for number in range(500)]
 EMPTY = [f"h{number}.empty.example" for number in range(2000)]
 HANDSHAKES = [f"tls{number}.example" for number in range(10)]
 RESETTING = [f"reset{number}.example" for number in range(10)]
@@ -28,6 +31,16 @@ async def no_handshake(request: Request, out: Stream) -> None:
     out.closing = True
 
 
+#: the one world whose good hosts come late: nobody knows that they are better than those in front
+SILENT_SEEDS = "500 silent seeds"
+
+
+def turning(otherwise: Handler) -> Handler:
+    """A host whose page and first documents are sound; then it turns bad."""
+    links = page(f"/{number}.ttl" for number in range(30))
+    return at({"/": links, **{f"/{number}.ttl": document for number in range(3)}}, otherwise)
+
+
 def _with_context(number: int) -> bytes:
     document = {
         "@context": f"http://{CONTEXTS[number]}/context.jsonld",
@@ -37,6 +50,7 @@ def _with_context(number: int) -> bytes:
     return json.dumps(document).encode()
 
 
+_FACULTY = [f"/{number}.ttl" for number in range(30)]
 _JSON_LD = ("Content-Type", "application/ld+json")
 _PAPERS = [f"/{number}.jsonld" for number in range(len(CONTEXTS))]
 
@@ -61,6 +75,27 @@ WORLDS = (
         dict.fromkeys(SILENT, at({}, silence)),
         [(host, f"/{number}") for number in range(3) for host in SILENT],
         {"silent*.example/*": LATE},
+    ),
+    World(
+        "16 hosts that turn to dripping",
+        "each gives a page and three documents, and then sends a byte each half second",
+        dict.fromkeys(TURNING, turning(drip)),
+        [(host, "/") for host in TURNING],
+        {"turn*.example/*": {"fetched-html", "fetched-rdf", *LATE}},
+    ),
+    World(
+        "16 hosts that turn silent",
+        "each gives a page and three documents, and then answers nothing",
+        dict.fromkeys(TURNING, turning(silence)),
+        [(host, "/") for host in TURNING],
+        {"turn*.example/*": {"fetched-html", "fetched-rdf", *LATE}},
+    ),
+    World(
+        SILENT_SEEDS,
+        "500 hosts that never answer stand in front of the good ones",
+        dict.fromkeys(WAITING, at({}, silence)),
+        [(host, "/x.ttl") for host in WAITING],
+        {"seed*.example/*": LATE},
     ),
     World(
         "20 slow contexts",
@@ -107,6 +142,20 @@ WORLDS = (
         [("list.example", "/")],
         {"*.empty.example/*": {"fetched-html"}},
         delay=DEFAULT_DELAY,
+    ),
+    World(
+        "a silent host of a good domain",
+        "a domain with 30 documents on one host, and links to 30 on another that keeps silent",
+        {
+            "www.uni.example": at(
+                {"/": page([*_FACULTY, *(f"http://old.uni.example{path}" for path in _FACULTY)])}
+                | dict.fromkeys(_FACULTY, document)
+            ),
+            "old.uni.example": at({}, silence),
+        },
+        [("www.uni.example", "/")],
+        {"old.uni.example/*": LATE},
+        sound={f"www.uni.example{path}": QUADS for path in _FACULTY},
     ),
     World(
         "60 unanswered names",

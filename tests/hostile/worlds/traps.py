@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import zlib
 
-from hostile.good import HTML, QUADS
-from hostile.run import World
+from harvest.runs import Run
+from rdflib import RDFS
+
+from hostile.good import HTML, QUADS, TURTLE, turtle
+from hostile.measures import gaps
+from hostile.run import DEFAULT_DELAY, World
+from hostile.server import WebServer
 from hostile.worlds.answers import at, document, page
 from semcrawl.demo.stream import Handler, Request, Stream
 from tests.faults import FAULTS, answer_fault
@@ -32,6 +37,28 @@ async def bounce(request: Request, out: Stream) -> None:
     number = int(request.path.strip("/") or 0)
     target = f"http://bounce{(host + 1) % 3}.example/{number + 1}"
     await out.whole(302, [("Location", target)], b"")
+
+
+async def wild(request: Request, out: Stream) -> None:
+    """A document on any host, which names ten new hosts of the same domain."""
+    if request.path == "/robots.txt":
+        await out.whole(404, [], b"")
+        return
+    # with the port, where there is one
+    name, _, domain = request.headers["host"].partition(".")
+    links = "".join(
+        f"<#it> <{RDFS.seeAlso}> <http://{name}{n}.{domain}{path}> .\n"
+        for n in range(10)
+        for path in [request.path]
+    )
+    await out.whole(200, TURTLE, turtle(request.path) + links.encode())
+
+
+def _domain_pace(run: Run, server: WebServer) -> list[str]:
+    """The hosts of the domain together keep the delay of one."""
+    times = [asked.time for asked in server.log if asked.host.endswith(".wild.example")]
+    short = [gap for gap in gaps(times) if gap < DEFAULT_DELAY - 0.05]
+    return [f"{len(short)} of {len(times)} requests to one domain came too soon"] if short else []
 
 
 def _beside_a_document(path: str, trap: Handler) -> Handler:
@@ -71,5 +98,24 @@ WORLDS = (
             "bounce*.example/*": {"redirected", "out-of-scope", "http-error"},
         },
         ends=True,
+    ),
+    World(
+        "a wildcard domain",
+        "each document links to ten new hosts of its domain, whose documents are sound",
+        {"*.wild.example": wild},
+        [("w.wild.example", "/x.ttl")],
+        {"*.wild.example/*": {"fetched-rdf", "interrupted"}},
+        delay=DEFAULT_DELAY,
+        also=_domain_pace,
+    ),
+    World(
+        "a wildcard domain, direct",
+        "the same, all at one address that counts as public",
+        {"*.wild.example": wild},
+        [("w.wild.example", "/x.ttl")],
+        {"*.wild.example/*": {"fetched-rdf", "interrupted"}},
+        delay=DEFAULT_DELAY,
+        also=_domain_pace,
+        direct=True,
     ),
 )

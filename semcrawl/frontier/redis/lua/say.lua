@@ -1,5 +1,5 @@
--- Add the statements of a document to the table of statements.
--- ARGS: tag of the document (3 bytes), statements {offset of the bucket, tag (5 bytes)}
+-- Add the statements of a document to the table of statements, or look them up.
+-- ARGS: tag of the document (3 bytes), statements {offset of the bucket, tag (5 bytes)}, 1 to add or 0
 -- Returns for each 1 if no other document made it, else 0.
 local PLACE, BUCKET = 8, 32
 local key = ROOT .. 'said'
@@ -14,7 +14,7 @@ for number, statement in ipairs(ARGS[2]) do
       if who == document then own = true else others = true end
     end
   end
-  if not own and not others then
+  if ARGS[3] == 1 and not own and not others then
     call('SETRANGE', key, offset, sign .. document .. string.sub(bucket, 1, BUCKET - PLACE))
   end
   new[number] = others and 0 or 1
