@@ -27,6 +27,8 @@ from semcrawl.terminal.messages import complain, plain_console, table_console
 _PAGES = 2000
 #: strategies that only differ from others with a topic
 TOPICAL = ("relevance-weighting", "ipagerank", "keyword-focused", "domain-score")
+#: beginnings of the names of settings that change a crawl's requests
+_READ = ("SEMCRAWL_", "DEPTH_", "REDIRECT_")
 #: priority of settings that the user gave on the command line
 _CHOSEN = 40
 
@@ -217,7 +219,7 @@ class Command(OfflineCommand):
     def _settings_of(settings: BaseSettings | None) -> dict[str, Any]:
         if settings is None:
             return {}
-        return {name: settings.get(name) for name in settings if name.startswith("SEMCRAWL_")}
+        return {name: settings.get(name) for name in settings if name.startswith(_READ)}
 
     @staticmethod
     def _crawl(plan: Plan, opts: argparse.Namespace, report: Any) -> Crawl:

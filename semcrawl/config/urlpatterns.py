@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Any, Self
 
 from semcrawl.errors import UsageError, os_errors_as
 from semcrawl.web.charsets import text_of
 from semcrawl.web.mediatypes import media_type
 from semcrawl.web.urls import normalise
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
 
 #: prefix of a regular expression
 _REGEX = "re:"
@@ -121,7 +118,7 @@ class UrlPatterns:
         return cls(tuple(map(UrlPattern.parse, include)), tuple(map(UrlPattern.parse, exclude)))
 
     @classmethod
-    def from_settings(cls, settings: BaseSettings) -> Self:
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read them from Scrapy's settings; raise ``UsageError`` for wrong ones."""
         return cls.parse(listed(settings, "SEMCRAWL_INCLUDE"), listed(settings, "SEMCRAWL_EXCLUDE"))
 
@@ -161,7 +158,7 @@ def _read_file(name: str) -> list[str]:
     return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
 
 
-def listed(settings: BaseSettings, name: str) -> list[str]:
+def listed(settings: Mapping[str, Any], name: str) -> list[str]:
     """Read a list of patterns, and those in its files (``@file``)."""
     found: list[str] = []
     for text in _written(settings, name):
@@ -169,7 +166,7 @@ def listed(settings: BaseSettings, name: str) -> list[str]:
     return found
 
 
-def _written(settings: BaseSettings, name: str) -> list[str]:
+def _written(settings: Mapping[str, Any], name: str) -> list[str]:
     """Read a list of patterns: a list, JSON, or text separated by commas.
 
     Text that begins with a regular expression is one pattern, as it may contain commas.

@@ -13,8 +13,8 @@ from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import address_of, header_text
-from semcrawl.relevance import Label, Outcome, Ranked
-from semcrawl.sources.negotiation import Wish, first_wish, is_as_rdf
+from semcrawl.relevance import Outcome, Ranked
+from semcrawl.sources.negotiation import Wish
 from semcrawl.web.vocabulary import Kind
 
 #: key of ``Request.meta`` for the :class:`Attempt`; only requests of links have one
@@ -119,17 +119,17 @@ class Attempt:
     @property
     def link_url(self) -> str:
         """The URL of the link, before any redirect."""
-        return self.link_state.redirects[0] if self.link_state.redirects else self.url
+        return self.link_state.link_url(self.url)
 
     def expects_rdf(self, queue: str) -> bool:
         """Whether the link is expected to lead to RDF; ``queue`` is that of its spider."""
-        return self.link_state.label is Label.R or queue == "rdf" or is_as_rdf(self.link_url)
+        return queue == "rdf" or self.link_state.expects_rdf(self.url)
 
     def request_parts(self, queue: str) -> tuple[dict[str, str], dict[str, Any]]:
         """Return the headers of the link's request, validators included, and its ``meta``."""
         state = self.link_state
         expected = self.expects_rdf(queue)
-        self.wish = Wish.read(state.wish) or first_wish(self.link_url, rdf=expected)
+        self.wish = state.asks_for(self.url, rdf=expected)
         headers = {"Accept": self.wish.header or state.wish}
         if state.etag:
             headers["If-None-Match"] = state.etag

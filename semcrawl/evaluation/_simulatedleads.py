@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from semcrawl.evaluation.graph import LinkGraph
 from semcrawl.evaluation.nodes import Node
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.rdf.detection import format_of_type
 from semcrawl.relevance.contract import Label, Ranked
@@ -44,7 +45,7 @@ def is_place(waiting: Waiting) -> bool:
 
 def is_guess(waiting: Waiting) -> bool:
     """Whether the address is a guess that no document names."""
-    return _GUESS in waiting.rules
+    return waiting.state.is_guess
 
 
 class SimulatedLeads:
@@ -111,29 +112,34 @@ class SimulatedLeads:
         If RDF was asked for, another header asks for it, but not before the redirects have led to a
         page. Return the link, with the redirect that it depends on.
         """
-        if not self._graph.leads.asks_as_rdf or is_as_rdf(waiting.asked) or waiting.wish:
+        if not self._graph.leads.asks_as_rdf or is_as_rdf(waiting.asked) or waiting.state.wish:
             return waiting
         url, varies, asked_as_rdf = waiting.url, node.varies, waiting.expects_rdf
         if node.answer.redirect:
             if not varies:
                 return waiting
             if asked_as_rdf:
-                return waiting if waiting.varied else replace(waiting, varied=url)
-        elif waiting.varied:
-            url, varies = waiting.varied, True
+                if waiting.state.varied:
+                    return waiting
+                varied = len(waiting.state.redirects) + 1
+                return replace(waiting, state=replace(waiting.state, varied=varied))
+        elif waiting.state.varied:
+            url, varies = waiting.state.redirects[waiting.state.varied - 1], True
         named = own_type(waiting.url, node.own_links)
         if named:
             url, varies = waiting.url, True
-        itself = node.names_itself or (asked_as_rdf and _BY_TYPE in waiting.rules)
+        itself = node.names_itself or (asked_as_rdf and _BY_TYPE in waiting.state.rules)
         if self._book.is_candidate(url, varies=varies, names_itself=itself) and not shows_rdf:
             self._ask(waiting, url, named or (Wish.TURTLE if asked_as_rdf else Wish.ONLY_RDF))
         return waiting
 
     def note_dead_end(self, waiting: Waiting, target: str = "") -> None:
         """Ask for RDF in another way where a redirect that depends on the type led to nothing."""
-        possible = waiting.varied and not waiting.wish and self._graph.leads.asks_as_rdf
+        state = waiting.state
+        possible = state.varied and not waiting.state.wish and self._graph.leads.asks_as_rdf
         if possible and extension_of(path_of(target)) not in RDF_EXTENSIONS:
-            self._ask(waiting, waiting.varied, Wish.TURTLE)
+            # the redirect at hand has not joined those before it
+            self._ask(waiting, (*state.redirects, waiting.url)[state.varied - 1], Wish.TURTLE)
 
     def note_known_target(self, waiting: Waiting, target: str) -> None:
         """After a redirect to a known address, ask for RDF in another way."""
@@ -156,28 +162,28 @@ class SimulatedLeads:
 
         The RDF form of a page begins again at its own address.
         """
-        fixed = waiting.query or is_guess(waiting) or _SITEMAP in waiting.rules
+        fixed = waiting.state.query or is_guess(waiting) or _SITEMAP in waiting.state.rules
         if fixed or not self._graph.leads.asks_as_rdf:
             return False
         wish = next_wish(
-            waiting.asks_for, waiting.asked, rdf=waiting.expects_rdf, first=not waiting.wish
+            waiting.asks_for, waiting.asked, rdf=waiting.expects_rdf, first=not waiting.state.wish
         )
         if wish is None:
             return False
         # a link counts once, with its first such request
         if wish is Wish.TURTLE and not self._book.may_ask_again(waiting.asked):
             return False
-        again = replace(waiting, wish=str(wish))
-        if waiting.redirects and is_as_rdf(waiting.asked):
-            again = replace(again, url=waiting.asked, redirects=0)
+        state = replace(waiting.state, wish=str(wish))
+        if state.redirects and is_as_rdf(waiting.asked):
+            again = Waiting(waiting.asked, replace(state, redirects=()), waiting.group)
             self._frontier.add_again(again, -math.inf)
         else:
-            self._frontier.give_back(again)
+            self._frontier.give_back(replace(waiting, state=state))
         return True
 
     def _note_answered(self, waiting: Waiting) -> None:
         """Note that a link gave what it was asked for; it counts if it had been asked again."""
-        if waiting.wish:
+        if waiting.state.wish:
             self._book.note_answered(waiting.asked)
 
     def _ask(self, waiting: Waiting, url: str, wish: str) -> None:
@@ -201,18 +207,9 @@ class SimulatedLeads:
         self._frontier.set_values({group: LAST})
         rules = (_GUESS, "well-known")
         for number, place in enumerate(places):
-            waiting = Waiting(
-                url=place,
-                asked=place,
-                label=Label.R,
-                rules=rules,
-                parent=url,
-                depth=1,
-                group=group,
-                found_by=FoundBy.WELL_KNOWN,
-            )
-            self._frontier.add(waiting, float(number))
+            state = LinkState(url, 1, Label.R, rules=rules, found_by=FoundBy.WELL_KNOWN)
+            self._frontier.add(Waiting(place, state, group), float(number))
 
     def _put_in(self, waiting: Waiting, url: str, wish: str = Wish.ONLY_RDF) -> None:
         if not self._frontier.knows(as_rdf(url)):
-            self._enter(Page(url, waiting.depth), [other_form(url, wish)])
+            self._enter(Page(url, waiting.state.depth), [other_form(url, wish)])

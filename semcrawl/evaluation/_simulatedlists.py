@@ -9,6 +9,7 @@ from semcrawl.evaluation.graph import LinkGraph
 from semcrawl.evaluation.nodes import Node
 from semcrawl.evaluation.queries import QueryAnswer, Taken, take_answer
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
+from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.sources import GUESSED_AFTER, NAMED_AFTER, NEXT, Shelf, UntriedShapes, turn
@@ -68,7 +69,7 @@ class SimulatedLists:
     def keep(self, waiting: Waiting, node: Node) -> None:
         """Keep the links of a sitemap, and let it wait for its first turn."""
         if node.shelves:
-            self._lists[waiting.url] = node.shelves, Page(waiting.url, waiting.depth)
+            self._lists[waiting.url] = node.shelves, Page(waiting.url, waiting.state.depth)
             self._untried.add(waiting.url, waiting.url, node.shelves)
             self._wait_again(waiting, 1)
 
@@ -99,17 +100,8 @@ class SimulatedLists:
             self._sought[host] = after if found else 0
             self._frontier.set_values({SITEMAPS + host: LAST})
             for number, each in enumerate(found):
-                waiting = Waiting(
-                    url=each,
-                    asked=each,
-                    label=Label.H,
-                    rules=rules,
-                    parent=parent,
-                    depth=1,
-                    group=SITEMAPS + host,
-                    found_by=FoundBy.SITEMAP,
-                )
-                self._frontier.add(waiting, float(number))
+                state = LinkState(parent, 1, rules=rules, found_by=FoundBy.SITEMAP)
+                self._frontier.add(Waiting(each, state, SITEMAPS + host), float(number))
         if 0 < self._sought[host] <= self._untried.answers(url):
             self._sought[host] = 0
             self._frontier.set_values({SITEMAPS + host: SOON})
@@ -176,34 +168,25 @@ class SimulatedEndpoints:
         self, step: Step, parent: str | None, depth: int, found_by: FoundBy = FoundBy.ENDPOINT
     ) -> bool:
         """Add a query; return whether it is new."""
-        url = step.url
-        waiting = Waiting(
-            url=url,
-            asked=url,
-            label=Label.R,
-            rules=(),
-            parent=parent,
-            depth=depth,
-            group=QUERIES,
-            found_by=found_by,
-            query=step,
-        )
-        return self._frontier.add(waiting, 0.0)
+        state = LinkState(parent, depth, Label.R, found_by=found_by, query=step.pack())
+        return self._frontier.add(Waiting(step.url, state, QUERIES), 0.0)
 
     def answer_to(self, waiting: Waiting) -> QueryAnswer | None:
         """Return the answer to a waiting query; ``None`` if it is not a query."""
-        if waiting.query is None:
+        step = waiting.query
+        if step is None:
             return None
-        rdf_first = waiting.label is Label.R
-        return self._graph.ask(waiting.query, waiting.url, rdf_first=rdf_first)
+        rdf_first = waiting.state.label is Label.R
+        return self._graph.ask(step, waiting.url, rdf_first=rdf_first)
 
     def take(self, waiting: Waiting, answer: QueryAnswer) -> Taken:
         """Process the answer to a query."""
-        if waiting.query is None:
+        step = waiting.query
+        if step is None:
             raise ValueError(f"{waiting.url} is not a query")
-        return take_answer(self._walk, waiting.query, answer)
+        return take_answer(self._walk, step, answer)
 
     def follow(self, waiting: Waiting, taken: Taken) -> None:
         """Add the queries that follow."""
         for step in taken.following.steps:
-            self.put_in(step, waiting.url, waiting.depth + 1)
+            self.put_in(step, waiting.url, waiting.state.depth + 1)

@@ -8,7 +8,9 @@ from typing import Any
 from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
 from semcrawl.config.readoptions import read_options, robots_tags
 from semcrawl.config.targets import Targets
+from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.config.values import Values
+from semcrawl.crawl.redirects import RedirectOptions
 from semcrawl.evaluation.graph import NO_LEADS, LinkGraph
 from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.nodes import PageImageLinks
@@ -53,6 +55,9 @@ def graph_of(
         family_tries=int(settings.get("SEMCRAWL_FAMILY_TRIES") or 0),
         robots_tags=robots_tags(settings),
         kinds=Values(settings).switch("SEMCRAWL_LINK_KINDS"),
+        patterns=UrlPatterns.from_settings(settings),
+        depth_limit=int(settings.get("DEPTH_LIMIT") or 0),
+        redirects=RedirectOptions.from_settings(settings),
     )
 
 

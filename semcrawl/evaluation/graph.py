@@ -11,10 +11,13 @@ from urllib.parse import urlsplit
 from semcrawl import settings as defaults
 from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
 from semcrawl.config.scope import Scope
+from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.crawl.policy import LinkPolicy
+from semcrawl.crawl.redirects import RedirectOptions
 from semcrawl.evaluation.nodes import Node, NodeReader, PageImageLinks
 from semcrawl.evaluation.queries import QueryAnswer, ask, walk_through
 from semcrawl.evaluation.world import Answer, Negotiating, World
-from semcrawl.links import ExtractionOptions, Link
+from semcrawl.links import ExtractionOptions, Link, Page
 from semcrawl.rdf import ReadOptions
 from semcrawl.reading.answer import AnswerOptions, AnswerReader
 from semcrawl.reading.reader import Reader
@@ -74,6 +77,12 @@ class LinkGraph:
     robots_tags: RobotsTags = field(default_factory=RobotsTags)
     #: whether links and pages are told apart by kind
     kinds: bool = False
+    #: addresses that are requested or not (``SEMCRAWL_INCLUDE``, ``SEMCRAWL_EXCLUDE``)
+    patterns: UrlPatterns = field(default_factory=UrlPatterns)
+    #: most links from a seed to a page; 0 = no limit (``DEPTH_LIMIT``)
+    depth_limit: int = 0
+    #: which redirects are followed, and foreseen
+    redirects: RedirectOptions = field(default_factory=RedirectOptions)
     _nodes: dict[str, Node] = field(default_factory=dict, repr=False)
     _answers: dict[str, QueryAnswer] = field(default_factory=dict, repr=False)
     _inside: dict[str, bool] = field(default_factory=dict, repr=False)
@@ -104,6 +113,13 @@ class LinkGraph:
             finds_endpoints=self.endpoints.allowed == "found",
         )
         self._scope = Scope.parse(",".join(sorted(self.world.hosts)) or "localhost")
+        #: which links are followed: those inside the world
+        self.policy = LinkPolicy(
+            scope=self._scope,
+            patterns=self.patterns,
+            robots_tags=self.robots_tags,
+            depth_limit=self.depth_limit,
+        )
 
     def look(self, url: str, rdf_first: bool = False) -> Node:
         """Return the answer and links of a URL, requested as RDF first or as a page."""
@@ -211,7 +227,7 @@ class LinkGraph:
 
     def led_to(self, page: str, node: Node) -> Iterator[str]:
         """Yield the addresses that a document leads to, without endpoints."""
-        links = node.with_catalogue or node.links
+        links, _ = self.policy.sort(Page(page), node.with_catalogue or node.links)
         endpoints = self.endpoints_among(links)
         for link in links:
             if link in endpoints:

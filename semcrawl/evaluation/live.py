@@ -5,6 +5,7 @@ The server's log has the requests; the crawl's records have labels and rules.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import subprocess
@@ -37,7 +38,6 @@ LIVE_SETTINGS: Mapping[str, Any] = {
     "RETRY_ENABLED": False,
     "SEMCRAWL_HOST_FAILURES": 0,
     "SEMCRAWL_HOST_FORBIDDEN": 0,
-    "SEMCRAWL_FORESEE_SLASHES": False,
     "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
     "SEMCRAWL_CONTEXT_HOSTS": [],
     "SEMCRAWL_PROGRESS": "off",
@@ -111,6 +111,10 @@ def crawl_live(
             "SEMCRAWL_MAX_LINKS_PER_PAGE": graph.max_links,
             "SEMCRAWL_FAMILY_TRIES": graph.family_tries,
             "SEMCRAWL_ROBOTS_TAGS": sorted(graph.robots_tags.obeyed),
+            "SEMCRAWL_INCLUDE": json.dumps([each.text for each in graph.patterns.include]),
+            "SEMCRAWL_EXCLUDE": json.dumps([each.text for each in graph.patterns.exclude]),
+            "DEPTH_LIMIT": graph.depth_limit,
+            **graph.redirects.as_settings(),
             "SEMCRAWL_SITEMAPS": "auto" if graph.sitemaps else "never",
             **graph.leads.as_settings(),
             **graph.endpoints.as_settings(),
@@ -232,6 +236,8 @@ def run_of(
         if found_by is FoundBy.ENDPOINT and outcome == FetchOutcome.FETCHED_OTHER:
             node = unread(node)
         answer = node.answer
+        if url not in known and url.removesuffix("/") in known:  # a foreseen redirect
+            origin.setdefault(url, url.removesuffix("/"))
         link = origin.get(url, url)
         target = graph.redirect(url, answer)
         if target is not None and target not in known:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from semcrawl.relevance.contract import Label, Outcome
+from semcrawl.frontier.linkstate import LinkState
+from semcrawl.relevance.contract import Outcome
 from semcrawl.relevance.families import FamilyLedger, verdict
 from semcrawl.sources.endpointsteps import Step
-from semcrawl.sources.negotiation import Wish, first_wish, is_as_rdf
-from semcrawl.web.vocabulary import FoundBy
+from semcrawl.sources.negotiation import Wish
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,43 +19,30 @@ class Waiting:
     """A waiting link."""
 
     url: str
-    #: the URL before any redirect
-    asked: str
-    label: Label
-    rules: tuple[str, ...]
-    parent: str | None
-    depth: int
+    state: LinkState
     group: str
-    #: redirects that led here
-    redirects: int = 0
-    #: what its request asks for, if that is not its first wish (:class:`Wish`)
-    wish: str = ""
-    #: the address among its redirects that chose its target by the ``Accept`` header
-    varied: str = ""
-    #: name of its family, if it is in one (:mod:`semcrawl.relevance.families`)
-    family: str = ""
     #: next turn of a list whose links enter in turns; 0 for a usual link
     turn: int = 0
-    #: how it was found
-    found_by: FoundBy = FoundBy.LINK
-    #: relevance of the texts near an image to the topic, 0 to 1
-    near_text: float | None = None
-    #: the step that it is, if it is a query to a SPARQL endpoint
-    query: Step | None = None
+
+    @property
+    def asked(self) -> str:
+        """The URL before any redirect."""
+        return self.state.link_url(self.url)
 
     @property
     def expects_rdf(self) -> bool:
         """Whether it is expected to lead to RDF."""
-        return self.label is Label.R or is_as_rdf(self.asked)
+        return self.state.expects_rdf(self.url)
 
     @property
     def asks_for(self) -> Wish:
         """What its request asks for."""
-        return Wish.read(self.wish) or first_wish(self.asked, rdf=self.expects_rdf)
+        return self.state.asks_for(self.url, rdf=self.expects_rdf)
 
-    def redirected(self, url: str) -> Waiting:
-        """Return the same link with the URL it is redirected to."""
-        return replace(self, url=url, redirects=self.redirects + 1)
+    @property
+    def query(self) -> Step | None:
+        """The step that it is, if it is a query to a SPARQL endpoint."""
+        return Step.unpack(self.state.query) if self.state.query else None
 
 
 class SimulatedFrontier:
@@ -146,9 +133,10 @@ class SimulatedFrontier:
             key, arrived, link = self._waiting.pop(url)
             self._taken = key
             self._file(group)
-            unasked = link.family and not link.redirects and not link.wish
-            if unasked and self.families.withholds(link.family):
-                self._withheld.setdefault(link.family, []).append((key, arrived, link))
+            state = link.state
+            unasked = state.family and not (state.redirects or state.retries or state.wish)
+            if unasked and self.families.withholds(state.family):
+                self._withheld.setdefault(state.family, []).append((key, arrived, link))
                 continue
             return link
         return None

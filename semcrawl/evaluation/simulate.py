@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
+from semcrawl.crawl.redirects import DEAD, Instead, RedirectRules
 from semcrawl.evaluation._simulatedleads import SimulatedLeads, is_guess, is_place
 from semcrawl.evaluation._simulatedlists import SimulatedEndpoints, SimulatedLists, is_listed
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, is_rdf
@@ -21,8 +23,10 @@ from semcrawl.evaluation.nodes import Node
 from semcrawl.evaluation.queries import QueryAnswer, unread
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
 from semcrawl.evaluation.run import Fetch, Run
-from semcrawl.evaluation.world import World
-from semcrawl.links import Link, Page, folders_above
+from semcrawl.evaluation.world import Answer, World
+from semcrawl.frontier.linkstate import LinkState
+from semcrawl.items import FetchOutcome
+from semcrawl.links import Link, Page, Reason, folders_above
 from semcrawl.relevance.bodytypes import body_wanted
 from semcrawl.relevance.contract import (
     Ascending,
@@ -36,18 +40,15 @@ from semcrawl.relevance.families import families
 from semcrawl.relevance.focus import Grade, grade
 from semcrawl.sources.endpointsteps import Step, endpoint_of_seed
 from semcrawl.sources.listing import FIRST, SEEDS
-from semcrawl.sources.negotiation import Wish, is_as_rdf, wish_of
-from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES, FoundBy, Kind
+from semcrawl.sources.negotiation import Wish, is_as_rdf
+from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES, Kind
 
 __all__ = ["Fetch", "Run", "simulate"]
 
 T = TypeVar("T")
 
-#: least status of an error, and statuses of addresses that do not exist
-_ERRORS = 400
-_DEAD = (404, 410)
-#: most redirects followed in a row, as in the crawler's settings
-_MAX_REDIRECTS = 20
+#: least status of an error, and the status of a foreseen redirect
+_ERRORS, _MOVED = 400, 301
 
 
 def simulate(
@@ -113,6 +114,7 @@ class _Crawl:
             begin=self.endpoints.take_found,
         )
         self.leads = SimulatedLeads(graph, self.frontier, self._enter)
+        self.redirects = RedirectRules(graph.policy, graph.redirects)
         #: whether the last fetch was a target
         self.paid = False
         self.had: set[bytes] = set()
@@ -135,18 +137,9 @@ class _Crawl:
         page, link = Page(url, depth=-1), Link(url, element="seed")
         ranked = self.strategy.rank(page, [link])[0]
         group = ranked.group if ranked.group is not None else SEEDS
-        waiting = Waiting(
-            url=url,
-            asked=url,
-            label=ranked.label,
-            rules=ranked.rules,
-            parent=None,
-            depth=0,
-            group=group,
-            found_by=FoundBy.SEED,
-            query=query,
-        )
-        return self.frontier.add(waiting, ranked.key)
+        step = query.pack() if query is not None else ""
+        state = LinkState(label=ranked.label, rules=ranked.rules, query=step)
+        return self.frontier.add(Waiting(url, state, group), ranked.key)
 
     def step(self) -> bool:
         """Make one request; return ``False`` if nothing waits."""
@@ -157,12 +150,15 @@ class _Crawl:
             self.lists.take_turn(waiting)
             return True
         self.paid = False
-        answer = self.endpoints.answer_to(waiting)
-        rdf_first = waiting.asks_for is not Wish.PAGE
-        node = answer.node if answer else self.graph.look(waiting.url, rdf_first)
         listed = is_listed(waiting)
         if not listed and not is_place(waiting):
             self._timed(lambda: self.strategy.taken([waiting.asked]))
+        if (folder := self.redirects.foreseen(waiting.url, waiting.state)) is not None:
+            self._go_ahead(waiting, folder)
+            return True
+        answer = self.endpoints.answer_to(waiting)
+        rdf_first = waiting.asks_for is not Wish.PAGE
+        node = answer.node if answer else self.graph.look(waiting.url, rdf_first)
         if node.shelves or (listed and not node.answer.redirect):
             self._note(waiting, node, node.answer.kind if node.answer.is_success else None)
             self.lists.keep(waiting, node)
@@ -178,6 +174,8 @@ class _Crawl:
         elif not node.answer.is_success:
             self._failed(waiting, node)
         else:
+            state = waiting.state
+            self.redirects.note_folder(waiting.url, state, added=state.foreseen)
             self._read(waiting, node)
         self.lists.fetched(waiting, paid=self.paid)
         return True
@@ -188,27 +186,48 @@ class _Crawl:
         self._apply()
 
     def _redirected(self, waiting: Waiting, node: Node) -> None:
-        """Add a redirect's target at the front of its group, if it is new and allowed."""
+        """Put what a redirect leads to in the place of its link."""
         self._note(waiting, node, None)
         waiting = self.leads.ask_as_rdf(waiting, node)
-        target = self.graph.redirect(waiting.url, node.answer)
-        allowed = target is not None and waiting.redirects < _MAX_REDIRECTS
-        if target is not None and is_listed(waiting):
-            self.graph.expect_sitemap(target, waiting.url)
-        if allowed and self.frontier.add(waiting.redirected(target or ""), -math.inf):
+        move = self.redirects.after_move(waiting.url, waiting.state, node.answer.location)
+        if move.target and is_listed(waiting):
+            self.graph.expect_sitemap(move.target, waiting.url)
+        if move.instead is not None and self._put(waiting, move.instead):
             return
-        if allowed and isinstance(self.strategy, Rekeying) and self.strategy.rekeys:
-            self.frontier.rekey({target or "": -math.inf})
-        self._learn(waiting, node, None, duplicate=allowed, led_to=target or "")
-        if allowed:
-            self.leads.note_known_target(waiting, target or "")
+        known = move.outcome is FetchOutcome.REDIRECTED
+        led_to = move.target if known else ""
+        self._learn(waiting, node, None, duplicate=known, led_to=led_to)
+        if known:
+            self.leads.note_known_target(waiting, move.target)
+
+    def _go_ahead(self, waiting: Waiting, folder: Instead) -> None:
+        """Put a foreseen folder in the link's place."""
+        if not self._put(waiting, folder):
+            moved = Node(Answer(_MOVED))
+            self._learn(waiting, moved, None, duplicate=True, led_to=folder.url)
+
+    def _put(self, waiting: Waiting, way: Instead) -> bool:
+        """Put an address in the place of a link; return whether it was not known before."""
+        link = replace(waiting, url=way.url, state=way.state)
+        if way.seen:
+            self.frontier.add_again(link, -math.inf)
+            return True
+        if self.frontier.add(link, -math.inf):
+            return True
+        if isinstance(self.strategy, Rekeying) and self.strategy.rekeys:
+            self.frontier.rekey({way.url: -math.inf})
+        return False
 
     def _failed(self, waiting: Waiting, node: Node) -> None:
         """Process an answer without a document: ask in another way, or give up."""
         self._note(waiting, node, None)
+        url, state, status = waiting.url, waiting.state, node.answer.status
+        if any(self._put(waiting, way) for way in self.redirects.after_error(url, state, status)):
+            return
         if self.leads.gave_nothing(waiting, node) and self.leads.ask_again(waiting):
             return
-        if node.answer.status in _DEAD:
+        self.redirects.note_dead(url, state, status)
+        if status in DEAD:
             self.leads.note_dead_end(waiting)
         self._learn(waiting, node, None)
 
@@ -227,7 +246,7 @@ class _Crawl:
         answer = node.answer
         kind: Kind | None = answer.kind
         filtered = kind is not None and not (
-            body_wanted(answer.content_type, waiting.label, self.ambiguous_types)
+            body_wanted(answer.content_type, waiting.state.label, self.ambiguous_types)
             or self._is_image(node)
         )
         if filtered:
@@ -250,7 +269,7 @@ class _Crawl:
             links = self.leads.links_of(waiting, node) if node.links or node.signs else ()
         if self.ascends and kind is Kind.HTML and (node.links or not node.own_links):
             links = [*links, *folders_above(waiting.url)]
-        links = self.endpoints.take_found(Page(waiting.url, waiting.depth), links)
+        links = self.endpoints.take_found(Page(waiting.url, waiting.state.depth), links)
         entered = self._rank(waiting, node, links) if follows and links else ()
         graded = Grade(False, 0.0)
         if kind is not None and node.keeps and not node.broken and not node.is_list:
@@ -279,7 +298,7 @@ class _Crawl:
         return grade(counts, node.judged.deciding, self.aim.threshold, node.judged.worth)
 
     def _relevance(self, waiting: Waiting, node: Node) -> float | None:
-        return waiting.near_text if self._is_image(node) else node.relevance
+        return waiting.state.near_text if self._is_image(node) else node.relevance
 
     def _learn(
         self,
@@ -295,23 +314,23 @@ class _Crawl:
         """Report an outcome to the strategy."""
         if not led_to:  # the document, as other links may lead to it too
             led_to = node.digest.hex() if kind is Kind.HTML else ""
-            led_to = waiting.url if waiting.redirects else led_to
+            led_to = waiting.url if waiting.state.redirects else led_to
         outcome = Outcome(
             url=waiting.asked,
             kind=kind,
             target=graded.target,
             final_url=waiting.url,
-            parent=waiting.parent,
-            depth=waiting.depth,
+            parent=waiting.state.parent,
+            depth=waiting.state.depth,
             status=node.answer.status,
-            label=waiting.label,
-            rules=waiting.rules,
+            label=waiting.state.label,
+            rules=waiting.state.rules,
             group=waiting.group,
             duplicate=duplicate,
             new_links=new_links,
             relevance=None if kind is None or node.broken else self._relevance(waiting, node),
             gain=None if self.aim is None else graded.gain,
-            family=waiting.family,
+            family=waiting.state.family,
             led_to=led_to,
         )
         self._timed(lambda: self.strategy.learn(outcome))
@@ -321,14 +340,20 @@ class _Crawl:
     def _rank(self, waiting: Waiting, node: Node, links: Sequence[Link]) -> tuple[Ranked, ...]:
         """Judge a document's links; add the new ones to the frontier."""
         rdf = node.answer.kind is Kind.RDF
-        page = Page(waiting.url, waiting.depth, rdf, node.relevance)
-        if isinstance(self.strategy, Citing):
-            cited = self.strategy.cited
-            self._timed(lambda: cited(page, links))
-        return self._enter(page, links)
+        return self._enter(Page(waiting.url, waiting.state.depth, rdf, node.relevance), links, True)
 
-    def _enter(self, page: Page, links: Sequence[Link]) -> tuple[Ranked, ...]:
-        """Judge links; add the new ones to the frontier."""
+    def _enter(self, page: Page, links: Sequence[Link], votes: bool = False) -> tuple[Ranked, ...]:
+        """Judge the links that may be followed; add the new ones to the frontier.
+
+        ``votes``: whether the strategy may count them as votes of the page.
+        """
+        possible, others = self.graph.policy.sort(page, links)
+        if votes and isinstance(self.strategy, Citing):
+            cited, counted = self.strategy.cited, [*possible, *others.get(Reason.TOO_DEEP, ())]
+            self._timed(lambda: cited(page, counted))
+        if not possible:
+            return ()
+        links = possible
         ranked = self._timed(lambda: self.strategy.rank(page, links))
         self.run.ranked += len(ranked)
         entered = []
@@ -340,23 +365,8 @@ class _Crawl:
             self.run.judged[url] = (link.label, link.rules, page.url)
             if link.group is None:
                 continue
-            rules = ("sitemap", *link.rules) if link.link.is_sitemap else link.rules
-            self.frontier.add(
-                Waiting(
-                    url=url,
-                    asked=url,
-                    label=link.label,
-                    rules=rules,
-                    parent=page.url,
-                    depth=page.depth + 1,
-                    group=link.group,
-                    found_by=link.link.found_by,
-                    near_text=link.link.near_text,
-                    wish=wish_of(link.link),
-                    family=family.get(url, ""),
-                ),
-                link.key,
-            )
+            state = LinkState.of_link(page, link, family=family.get(url, ""))
+            self.frontier.add(Waiting(url, state, link.group), link.key)
             entered.append(link)
         return tuple(entered)
 
@@ -388,13 +398,13 @@ class _Crawl:
             asked=waiting.asked,
             status=node.answer.status,
             kind=kind,
-            label=waiting.label,
-            rules=waiting.rules,
-            parent=waiting.parent,
-            depth=waiting.depth,
+            label=waiting.state.label,
+            rules=waiting.state.rules,
+            parent=waiting.state.parent,
+            depth=waiting.state.depth,
             kept=kept,
             filtered=filtered,
-            found_by=waiting.found_by,
+            found_by=waiting.state.way,
         )
         self.run.add(fetch, node, self.is_target)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from semcrawl.frontier.contract import Entry
 from semcrawl.links import FoundBy, Page
 from semcrawl.relevance.contract import Label, Ranked
-from semcrawl.sources.negotiation import wish_of
+from semcrawl.sources.negotiation import Wish, first_wish, is_as_rdf, wish_of
 
 #: words among the rules of a link: it leads to a sitemap; nothing linked to it
 SITEMAP, GUESS = "sitemap", "guess"
@@ -97,9 +97,30 @@ class LinkState:
         return self.found_by or self._default_way
 
     @property
+    def is_seed(self) -> bool:
+        """Whether it is a seed, before any redirects."""
+        return self.parent is None and not self.revisit
+
+    @property
     def _default_way(self) -> FoundBy:
-        is_seed = self.parent is None and not self.revisit
-        return FoundBy.SEED if is_seed else FoundBy.LINK
+        return FoundBy.SEED if self.is_seed else FoundBy.LINK
+
+    def link_url(self, url: str) -> str:
+        """Return the URL of the link, before the redirects that led to ``url``."""
+        return self.redirects[0] if self.redirects else url
+
+    def expects_rdf(self, url: str) -> bool:
+        """Whether the link at ``url`` is expected to lead to RDF."""
+        return self.label is Label.R or is_as_rdf(self.link_url(url))
+
+    def asks_for(self, url: str, *, rdf: bool) -> Wish:
+        """Return what the request of ``url`` asks for; ``rdf``: RDF is expected there."""
+        return Wish.read(self.wish) or first_wish(self.link_url(url), rdf=rdf)
+
+    def redirected(self, url: str, **changed: Any) -> LinkState:
+        """Return the state after the address ``url`` led to another one."""
+        before = (*self.redirects, url)
+        return replace(self, redirects=before, retries=0, foreseen=False, **changed)
 
     def pack(self) -> dict[str, Any]:
         """Return the entry's payload, without fields that have their default."""

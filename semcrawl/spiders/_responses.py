@@ -14,6 +14,8 @@ from twisted.python.failure import Failure
 from semcrawl.crawl.attempt import FILTERED, Attempt
 from semcrawl.crawl.failures import PutBack, RobotsUnavailable, outcome_of_failure
 from semcrawl.crawl.healthsigns import Fate
+from semcrawl.crawl.policy import LinkPolicy
+from semcrawl.crawl.redirects import DEAD
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError
 from semcrawl.items import FAILED, FetchOutcome, FetchRecord, RdfDocument
@@ -21,15 +23,12 @@ from semcrawl.metadata.errortexts import NO_SLASH
 from semcrawl.metadata.missed import why_missed
 from semcrawl.rdf.detection import unread_format
 from semcrawl.spiders.documents import BodyReader
-from semcrawl.spiders.linking import LinkPolicy
 from semcrawl.spiders.redirecting import Redirects, is_redirect
 from semcrawl.spiders.results import begins_later, missing_part, note_unread
 from semcrawl.spiders.retrying import Retries
 from semcrawl.spiders.sitemaps import leads_to_sitemap
 from semcrawl.web.vocabulary import Kind
 
-#: statuses of addresses that do not exist
-_DEAD = (404, 410)
 #: outcomes of queries that an endpoint may answer if asked for less
 _TOO_MUCH = (FetchOutcome.TIMEOUT, FetchOutcome.TOO_LARGE)
 
@@ -68,6 +67,7 @@ class ResponseReader:
     async def _read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Return the items of a response, whatever its status."""
         status, again = response.status, self.bodies.leads.again
+        rules = self.redirects.rules
         if attempt.link_state.is_guess and status >= 400:
             return [self._guessed_wrong(attempt, response)]
         is_guessed = attempt.link_state.is_sitemap and attempt.link_state.is_guess
@@ -105,20 +105,19 @@ class ResponseReader:
                 return [record]
             if (
                 await self.retries.after_response(attempt, response)
-                or await self.redirects.ask_by_name(attempt, status)
-                or await self.redirects.ask_as_linked(attempt, status)
+                or await self.redirects.after_error(attempt, status)
                 or (again.gave_nothing(attempt, response) and await again.ask(attempt, record))
             ):
                 return [record]
-            self.redirects.note_dead(attempt, status)
-            if status in _DEAD:
+            rules.note_dead(attempt.url, attempt.link_state, status)
+            if status in DEAD:
                 await self.bodies.leads.note_dead_end(attempt)
             # the summary offers another try to all that count as failed
             counted = why_missed(FetchOutcome.HTTP_ERROR, status, "") == FAILED
             attempt.failed = counted or status in self.retries.codes
             self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
-        self.redirects.note_folder(attempt, added=attempt.link_state.foreseen)
+        rules.note_folder(attempt.url, attempt.link_state, added=attempt.link_state.foreseen)
         if attempt.link_state.redirects:
             await self.redirects.arrived(attempt, attempt.url)
         if attempt.meta.get(FILTERED):

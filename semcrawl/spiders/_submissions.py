@@ -7,10 +7,10 @@ from typing import Self
 
 from scrapy.settings import BaseSettings
 
+from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import UsageError
 from semcrawl.frontier.linkstate import LinkState
-from semcrawl.spiders.linking import LinkPolicy
 from semcrawl.spiders.seeds import seed_url
 from semcrawl.web.hosts import host_of
 from semcrawl.web.privatehosts import is_private_address

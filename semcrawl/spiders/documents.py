@@ -12,6 +12,7 @@ from scrapy.utils.log import SpiderLoggerAdapter
 
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.attempt import Attempt, content_type, header_values
+from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError
 from semcrawl.images.imagelinks import image_links
@@ -29,7 +30,7 @@ from semcrawl.spiders.contexts import ContextFetcher
 from semcrawl.spiders.endpoints import EndpointReader
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.leads import Leads
-from semcrawl.spiders.linking import LinkFeed, LinkPolicy, is_seed
+from semcrawl.spiders.linking import LinkFeed
 from semcrawl.spiders.otherbodies import OtherBodies
 from semcrawl.spiders.results import (
     NOT_KEPT,
@@ -136,7 +137,7 @@ class BodyReader:
             link_url=attempt.link_url,
             is_sitemap=state.is_sitemap,
             is_guess=state.is_guess,
-            is_seed=is_seed(attempt),
+            is_seed=attempt.link_state.is_seed,
             hosts=self.sitemaps.hosts_of(attempt),
             # links to known pages are votes, if the strategy counts them
             known=None if intake.counts_votes or self.keeps_links else intake.seen_check(),
@@ -351,4 +352,4 @@ def _not_followed(rules: frozenset[str], verdict: Verdict, attempt: Attempt) -> 
     """Return why the links of a document are not followed; ``None`` if they are."""
     if NOFOLLOW in rules:
         return Reason.NOFOLLOW
-    return None if verdict.leads_on or is_seed(attempt) else Reason.HARD_FOCUS
+    return None if verdict.leads_on or attempt.link_state.is_seed else Reason.HARD_FOCUS

@@ -15,10 +15,11 @@ from scrapy.utils.log import SpiderLoggerAdapter
 from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.attempt import Attempt, header_values
+from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.links import Link, Page
+from semcrawl.links import Link, Page, header_text
 from semcrawl.metadata.errortexts import MAX_TEXT
 from semcrawl.reading.answer import Received
 from semcrawl.reading.queryanswers import QueryReading, read_query
@@ -34,9 +35,9 @@ from semcrawl.sources.endpointsteps import (
 )
 from semcrawl.sources.endpointwalk import EndpointWalk, brings_triples
 from semcrawl.spiders.judging import TopicJudge, Verdict
-from semcrawl.spiders.linking import LinkPolicy
 from semcrawl.spiders.results import document_of, record_of
 from semcrawl.web.bodies import body_file
+from semcrawl.web.robotstags import HEADER
 from semcrawl.web.vocabulary import FoundBy, Kind
 
 #: verdict on an answer that is not kept
@@ -175,7 +176,7 @@ class EndpointReader:
             record.real_type, record.errors = str(detection.kind), ""
         following = self._walk.after_triples(step, read.triples)
         wanted = brings_triples(step, following, reading.quads)
-        kept = wanted and self.policy.robots_tags.keeps(self.policy.robots_rules(response))
+        kept = wanted and self._may_keep(response)
         if kept:
             record.outcome = FetchOutcome.FETCHED_RDF
         elif wanted:
@@ -199,6 +200,11 @@ class EndpointReader:
         if step.ask in PAGES:
             self._count("triples", reading.quads)
         return [document_of(attempt, response, reading), record]
+
+    def _may_keep(self, response: Response) -> bool:
+        """Whether the robots directives in its headers allow keeping an answer."""
+        tags = self.policy.robots_tags
+        return tags.keeps(tags.said(map(header_text, header_values(response, HEADER))))
 
     async def _follow(
         self, attempt: Attempt, step: Step, following: Following, record: FetchRecord

@@ -27,6 +27,8 @@ from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.acknowledgement import Acknowledgement
 from semcrawl.crawl.attempt import NOT_RECORDED, Attempt, attempt_of
 from semcrawl.crawl.crawllimits import keep_limits
+from semcrawl.crawl.policy import LinkPolicy
+from semcrawl.crawl.redirects import RedirectOptions, RedirectRules
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.download.spool import spool_folder
 from semcrawl.download.topicfiles import fetch_topic_files
@@ -45,7 +47,7 @@ from semcrawl.spiders.documents import BodyReader
 from semcrawl.spiders.endpoints import EndpointReader
 from semcrawl.spiders.judging import TopicJudge
 from semcrawl.spiders.leads import Leads
-from semcrawl.spiders.linking import LinkFeed, LinkPolicy
+from semcrawl.spiders.linking import LinkFeed
 from semcrawl.spiders.otherbodies import ImageReading, OtherBodies
 from semcrawl.spiders.planting import BackgroundTasks, SeedPlanter
 from semcrawl.spiders.redirecting import Redirects
@@ -127,7 +129,9 @@ class FocusedSpider(Spider):
         spider.targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
         judge = spider.judge = TopicJudge.from_settings(settings)
         spider.answers = answer_reader(settings, judge.text_chars, spool_folder(settings))
-        spider._policy = LinkPolicy.of_spider(spider, spider.scope)
+        spider._policy = LinkPolicy.from_settings(
+            settings, spider.scope, getattr(spider, "allowed_domains", None) or ()
+        )
         crawler.signals.connect(spider.reader.close, signals.spider_closed)
         crawler.signals.connect(spider.judge.close, signals.spider_closed)
         return spider
@@ -171,10 +175,13 @@ class FocusedSpider(Spider):
             scope=self._scope_text,
         )
         self._redirects = Redirects(
-            settings=self.settings,
             session=session,
             policy=self._policy,
-            normalisation=self.normalisation,
+            rules=RedirectRules(
+                policy=self._policy,
+                options=RedirectOptions.from_settings(self.settings),
+                normalisation=self.normalisation,
+            ),
             queue=self.queue,
         )
         self.submissions = Submissions.from_settings(
@@ -296,8 +303,8 @@ class FocusedSpider(Spider):
             if task is not None or has_only_context(contexts.known(attempt.url)):
                 contexts.awaited.add(attempt.url)
                 instead = self._known_context(attempt, task)
-        if instead is None and (target := self._redirects.foreseen(attempt)):
-            instead = self._redirects.go_ahead(attempt, target)
+        if instead is None and (folder := self._redirects.foreseen(attempt)):
+            instead = self._redirects.go_ahead(attempt, folder)
         if instead is not None:
             self._tasks.start(self._without_request(attempt, instead))
             return None
@@ -349,7 +356,7 @@ class FocusedSpider(Spider):
     def excludes(self, request: Request) -> bool:
         """Whether the patterns that hold now exclude a link, which then waits for others."""
         attempt = attempt_of(request)
-        return attempt is not None and self._policy.is_excluded(attempt)
+        return attempt is not None and self._policy.is_excluded(attempt.url, attempt.link_state)
 
     def why_refused(self, request: Request) -> str:
         """Say why this run does not fetch a link; empty if it does."""

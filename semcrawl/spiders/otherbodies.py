@@ -16,6 +16,7 @@ from scrapy.statscollectors import StatsCollector
 from semcrawl.config.extras import install_hint
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.attempt import ENDED, RECEIVED, Attempt, content_type
+from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import UsageError
 from semcrawl.images.imageitems import Decoded, FetchedImage, ImagePage, RedirectedImage
@@ -32,7 +33,7 @@ from semcrawl.reading.reader import Reader
 from semcrawl.relevance import Ranked
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.leads import Leads
-from semcrawl.spiders.linking import LinkFeed, LinkPolicy
+from semcrawl.spiders.linking import LinkFeed
 from semcrawl.spiders.results import NOT_KEPT, file_of, note_unread, saved_name_of
 from semcrawl.web.bodies import body_file
 from semcrawl.web.vocabulary import Kind

@@ -44,6 +44,7 @@ def hold_against_each_other(graph, name, pages, settings=None):
     for one, two in zip(live.fetches, offline.fetches, strict=True):
         for name in ("asked", "label", "rules", "parent", "depth", "kind", "filtered"):
             assert getattr(one, name) == getattr(two, name)
+    return offline
 
 
 @pytest.mark.slow

@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
-from semcrawl.relevance import Label
+from semcrawl.frontier.linkstate import LinkState
 
 
 def waiting(url: str, group: str = "g") -> Waiting:
-    return Waiting(url, url, Label.H, (), None, 0, group)
+    return Waiting(url, LinkState(), group)
 
 
 def drain(frontier: SimulatedFrontier) -> list[str]:

@@ -10,6 +10,7 @@ from scrapy.utils.test import get_crawler
 
 from semcrawl import settings as defaults
 from semcrawl.crawl.attempt import Attempt, Stage
+from semcrawl.crawl.redirects import RedirectOptions, RedirectRules
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome
 from semcrawl.links import Link, Page
@@ -40,8 +41,9 @@ class Spider:
         return Retries(self.spider, self.session)
 
     def redirects(self) -> Redirects:
-        spelling = self.spider.normalisation
-        return Redirects(self.spider.settings, self.session, self.policy, spelling, "html")
+        options = RedirectOptions.from_settings(self.spider.settings)
+        rules = RedirectRules(self.policy, options, self.spider.normalisation)
+        return Redirects(session=self.session, policy=self.policy, rules=rules, queue="html")
 
     def planter(self) -> SeedPlanter:
         return SeedPlanter(
@@ -131,18 +133,20 @@ async def test_a_folder_takes_the_place_of_a_link_to_its_name_without_a_request(
     await parts.feed.discover(Page(D, 0), [Link(f"{D}{name}") for name in "abc"])
     crawl.finish(seed.lease)
     attempts = [await parts.next() for _ in "abc"]
-    assert [redirects.foreseen(attempt) for attempt in attempts] == ["", "", ""]
+    assert not any(redirects.foreseen(attempt) for attempt in attempts)
     for attempt in attempts[:2]:
-        redirects.note_folder(attempt, added=True)
+        redirects.rules.note_folder(attempt.url, attempt.link_state, added=True)
     last = attempts[2]
-    assert redirects.foreseen(last) == last.url + "/"
-    await redirects.go_ahead(last, last.url + "/")
+    folder = redirects.foreseen(last)
+    assert folder is not None
+    assert folder.url == last.url + "/"
+    await redirects.go_ahead(last, folder)
     for attempt in attempts:
         crawl.finish(attempt.lease)
-    folder = await parts.next()
-    assert folder.url == last.url + "/"
-    assert folder.link_state.foreseen
-    assert folder.link_state.redirects == (last.url,)
+    target = await parts.next()
+    assert target.url == last.url + "/"
+    assert target.link_state.foreseen
+    assert target.link_state.redirects == (last.url,)
 
 
 async def test_given_seeds_are_planted_and_wrong_ones_end_the_crawl(crawl: Crawl) -> None:

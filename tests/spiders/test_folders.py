@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from harvest.runs import Run, asked, harvest
 
+from semcrawl.crawl.redirects import FolderSlashes
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.demo.stream import Request, Stream
-from semcrawl.spiders.redirecting import FolderSlashes
 from spiders.site import HTML, page
 
 D = "http://d.example"

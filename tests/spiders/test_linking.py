@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from scrapy.http import Request, Response
 
 from semcrawl.config.scope import Scope
 from semcrawl.config.urlpatterns import UrlPatterns
-from semcrawl.crawl.attempt import Attempt
-from semcrawl.frontier.contract import Entry, Lease, Reason
-from semcrawl.links import Link, Page
-from semcrawl.spiders.linking import LinkPolicy
+from semcrawl.crawl.policy import LinkPolicy
+from semcrawl.frontier.linkstate import LinkState
+from semcrawl.links import Link, Page, Reason
 from semcrawl.web.robotstags import RobotsTags
 
 D = "http://d.example/"
 PAGE = Page(D, depth=1)
+LINKED = LinkState(D, 1)
 
 
 def policy(
@@ -25,10 +24,6 @@ def policy(
     patterns = UrlPatterns.parse((), exclude)
     tags = RobotsTags.parse(["nofollow", "rel-nofollow"], "semcrawl")
     return LinkPolicy(scope, patterns, tags, depth_limit, domains)
-
-
-def attempt(url: str, **payload: object) -> Attempt:
-    return Attempt(Lease("1", Entry(url, "d.example", "html", "g", 0.0, dict(payload))))
 
 
 def urls(links: list[Link]) -> list[str]:
@@ -71,22 +66,13 @@ def test_allowed_domains_hold_for_their_hosts_and_all_ports(url: str, allowed: b
 
 def test_a_seed_may_be_redirected_off_the_site_and_a_link_may_not() -> None:
     elsewhere = "http://e.example/page"
-    assert policy().may_redirect(elsewhere, attempt(D))
-    assert not policy().may_redirect(elsewhere, attempt(D + "a", p=D, d=1))
-    assert not policy(domains=("d.example",)).may_redirect(elsewhere, attempt(D))
+    assert policy().may_redirect(elsewhere, LinkState())
+    assert not policy().may_redirect(elsewhere, LINKED)
+    assert not policy(domains=("d.example",)).may_redirect(elsewhere, LinkState())
 
 
 def test_patterns_of_this_run_exclude_links_that_waited_but_no_seeds() -> None:
     rules = policy(exclude=("*/private/*",))
-    assert rules.is_excluded(attempt(D + "private/a", p=D, d=1))
-    assert not rules.is_excluded(attempt(D + "private/a"))
-    assert not rules.is_excluded(attempt(D + "a", p=D, d=1))
-
-
-def test_robots_rules_of_a_response_come_from_its_headers_and_as_a_page_from_its_content() -> None:
-    body = b'<html><head><meta name="robots" content="nofollow"></head></html>'
-    response = Response(D, body=body, request=Request(D))
-    assert policy().robots_rules(response) == frozenset()
-    assert policy().robots_rules(response, page=True) == {"nofollow"}
-    response.headers["X-Robots-Tag"] = "nofollow"
-    assert policy().robots_rules(response) == {"nofollow"}
+    assert rules.is_excluded(D + "private/a", LINKED)
+    assert not rules.is_excluded(D + "private/a", LinkState())
+    assert not rules.is_excluded(D + "a", LINKED)
