@@ -196,6 +196,8 @@ class Answer:
     listed: DataList | None = None
     sitemap: ListedSitemap | None = None
     faults: list[str] = field(default_factory=list)
+    #: whether the data of the page are still to be read, by :meth:`AnswerReader.again`
+    data_waits: bool = False
 
     @property
     def is_followed(self) -> bool:
@@ -210,11 +212,12 @@ class AnswerReader:
     reader: Reader
     options: AnswerOptions = field(default_factory=AnswerOptions)
 
-    async def read(self, got: Received) -> Answer:
+    async def read(self, got: Received, *, whole: bool = True) -> Answer:
         """Read a response: its true type, and what that type gives (sources.md T.5, step 3).
 
-        Raises :class:`~semcrawl.reading.pool.ReadingLost` if a reading was ended, and whatever a
-        reader raises.
+        Unless ``whole``, the data of a large page may wait, as its links are had sooner. Raises
+        :class:`~semcrawl.reading.pool.ReadingLost` if a reading was ended, and whatever a reader
+        raises.
         """
         if got.status in _NO_CONTENT:  # its headers may name a type all the same
             return self.of_headers(got, Form.EMPTY)
@@ -245,9 +248,9 @@ class AnswerReader:
             if isinstance(got.body, BodyFile):
                 plain = await self.reader.decoded(got.body)
                 if plain is not got.body:
-                    return await self.read(replace(got, body=plain))
+                    return await self.read(replace(got, body=plain), whole=whole)
         elif detection.kind is Kind.HTML:
-            return await self._page(got, detection)
+            return await self._page(got, detection, whole=whole)
         return self.of_headers(got, Form.OTHER, detection)
 
     def of_headers(
@@ -278,9 +281,9 @@ class AnswerReader:
         )
 
     async def again(
-        self, got: Received, answer: Answer, contexts: Mapping[str, bytes]
+        self, got: Received, answer: Answer, contexts: Mapping[str, bytes] | None = None
     ) -> rdf.Reading:
-        """Read the data of a document or a page again, with JSON-LD contexts."""
+        """Read the data of a document or a page again, with JSON-LD contexts, or data that wait."""
         if answer.form is Form.PAGE:
             body = answer.body if isinstance(answer.body, bytes) else b""
             return await self.reader.read_embedded(body, got.url, got.content_type, contexts)
@@ -293,11 +296,12 @@ class AnswerReader:
         return self._document(got, answer.detection or data.detection, data, answer.listed)
 
     # -- kinds
-    async def _page(self, got: Received, detection: rdf.Detection) -> Answer:
+    async def _page(self, got: Received, detection: rdf.Detection, *, whole: bool) -> Answer:
         if is_as_rdf(got.url):
             return Answer(Form.PAGE_AGAIN, got.body, detection, self._rules(got))
         if not isinstance(got.body, BodyFile):
-            return await self._page_with(got, detection, got.head)
+            waits = not whole and self.reader.is_slow(got.body)
+            return await self._page_with(got, detection, got.head, data_waits=waits)
         async with self.reader.large_page:  # read the beginning
             body = got.body.head(self.reader.options.max_in_memory)
             rest = f"only the first {len(body)} of its {got.size} bytes are read"
@@ -305,7 +309,13 @@ class AnswerReader:
             return await self._page_with(got, detection, body, faults)
 
     async def _page_with(
-        self, got: Received, detection: rdf.Detection, body: bytes, faults: Sequence[str] = ()
+        self,
+        got: Received,
+        detection: rdf.Detection,
+        body: bytes,
+        faults: Sequence[str] = (),
+        *,
+        data_waits: bool = False,
     ) -> Answer:
         reader = self.reader
         rules, media = self._rules(got, body), got.content_type
@@ -315,7 +325,8 @@ class AnswerReader:
         places = catalogue_places(body, got.url) if looks else []
         filled = await self._filled(body, got)
         data: rdf.Reading | None = None
-        if self.options.robots.keeps(rules) and reader.options.embedded:
+        has_data = self.options.robots.keeps(rules) and bool(reader.options.embedded)
+        if has_data and not data_waits:
             data = await reader.read_embedded(body, got.url, media)
         more = reader.data_links(data, got.url) if data is not None else []
         links, beyond = [*page.links, *places, *filled], page.beyond
@@ -337,6 +348,7 @@ class AnswerReader:
             data,
             page.text,
             faults=[*faults, *filter(None, [page.fault])],
+            data_waits=has_data and data_waits,
         )
 
     async def _filled(self, body: bytes, got: Received) -> list[Link]:

@@ -229,6 +229,10 @@ class Reader:
             reading, url, properties, extraction.normalisation, extraction.max_links
         )
 
+    def is_slow(self, body: bytes) -> bool:
+        """Whether the data of a page are read beside the event loop, as the page is large."""
+        return not self.here and len(body) > self.thread_above
+
     def seconds_for(self, size: int) -> float:
         """Return the seconds that the reading of ``size`` bytes may take (goal: a stall of 5 s)."""
         return _FIRST_SECONDS + size / self.least_rate if self.least_rate > 0 else inf

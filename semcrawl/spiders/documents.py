@@ -78,6 +78,12 @@ class BodyReader:
         """The reader of pages and RDF."""
         return self.answers.reader
 
+    @property
+    def _judges_data(self) -> bool:
+        """Whether what follows from a page depends on the data embedded in it."""
+        judged = bool(self.judge.about) or self.targets.embedded
+        return judged or self.others.images is not None
+
     async def read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Detect the type of a body and read it (T.5, step 3).
 
@@ -105,7 +111,7 @@ class BodyReader:
     async def _read_by_type(self, attempt: Attempt, response: Response) -> list[Any]:
         got = self.received(attempt, response)
         attempt.digest = await self.reader.digest(got.body)
-        answer = await self.answers.read(got)
+        answer = await self.answers.read(got, whole=self._judges_data)
         if isinstance(answer.body, BodyFile) and answer.body is not got.body:  # decoded
             attempt.meta[BODY_FILE] = answer.body
             attempt.digest = await self.reader.digest(answer.body)
@@ -191,10 +197,16 @@ class BodyReader:
         page = replace(page, relevance=verdict.relevance)
         new = await follow(links)
         self.feed.leave_out(page, answer.beyond, Reason.LINKS_PER_PAGE)
-        if data is not None and data.contexts_needed:
+        if answer.data_waits:
+            early = verdict.outcome(attempt, Kind.HTML, response, new, duplicate=duplicate)
+            self._learn(early, page)
+            data, new = await self.answers.again(got, answer), ()
+        needy = data is not None and bool(data.contexts_needed)
+        if data is not None and needy:
             data = await self.contexts.read_again(
                 data, partial(self.answers.again, got, answer), attempt, len(response.body)
             )
+        if data is not None and (needy or answer.data_waits):
             verdict = await judge(data)
             links = self.answers.with_data(got, answer, data).links
             if images is not None and self.others.images is not None:
@@ -225,8 +237,12 @@ class BodyReader:
                 items.append(topic_page_of(attempt, response, content, record, self.judge.about))
         if self.keeps_links:
             record.extra[LINKS] = links_text((link.url, link.anchor) for link in answer.own)
-        outcome = verdict.outcome(attempt, Kind.HTML, response, new, duplicate=duplicate)
-        self._learn(outcome, page)
+        if not answer.data_waits:
+            outcome = verdict.outcome(attempt, Kind.HTML, response, new, duplicate=duplicate)
+            self._learn(outcome, page)
+        elif new:  # to the strategy, links of a page that it knows
+            outcome = verdict.outcome(attempt, Kind.HTML, response, new, duplicate=True)
+            self.session.intake.learning.learn(outcome, self._links_in(page))
         return [*items, record]
 
     def _with_images(
@@ -252,8 +268,11 @@ class BodyReader:
 
     def _learn(self, outcome: Outcome, page: Page) -> None:
         """Report the outcome of a document with links."""
-        links_in = self.queue if self.follows(page) else self.other
-        self.session.learn(outcome, self.queue, links_in=links_in)
+        self.session.learn(outcome, self.queue, links_in=self._links_in(page))
+
+    def _links_in(self, page: Page) -> str:
+        """Return the queue of the links of a document."""
+        return self.queue if self.follows(page) else self.other
 
     async def _take_rdf(
         self, attempt: Attempt, response: Response, got: Received, answer: Answer
