@@ -15,6 +15,7 @@ from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier.contract import FRONT, QUEUES, CrawlEvent, Entry, Frontier
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
+from semcrawl.machine.heap import give_back
 from semcrawl.relevance import Outcome, Relevance
 from semcrawl.relevance.contract import Rekeying, Selective, Synchronised
 from semcrawl.relevance.wire import decode_event, encode_event
@@ -107,10 +108,12 @@ class SharedLearning:
         self._loading = False
 
     async def save(self) -> None:
-        """Save the learned state."""
+        """Save the learned state, and give the memory that its packing took back to the system."""
         state = self.strategy.dump_state()
         if state:
             await self._frontier.events.save_state(self._state_name, state)
+            del state
+            await asyncio.to_thread(give_back)
 
     def learn(self, outcome: Outcome, queue: str) -> None:
         """Learn an outcome; :meth:`publish` sends it to the others.
