@@ -68,7 +68,7 @@ class Setup:
     waiting: int
     #: share of a page's links that lead to other hosts
     away: float
-    #: ``SEMCRAWL_FRONTIER_AHEAD``
+    #: ``FrontierOptions.ahead``
     ahead: int
 
 

@@ -29,7 +29,7 @@ FLOORS: list[set[str]] = [
     {"metadata"},
     {"relevance"},
     {"topics"},
-    {"addon", "config", "settings"},
+    {"addon", "config"},
     {"reading"},
     {"sources"},
     {"rdf"},

@@ -13,7 +13,7 @@ import pytest
 from scrapy.utils.misc import load_object
 
 import semcrawl
-from semcrawl.config import components, feedformats
+from semcrawl.config import components
 from semcrawl.machine.formernames import FORMER
 
 ROOT = Path(__file__).parents[1]
@@ -26,7 +26,6 @@ PAGES = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING
 NAMING = [
     *(ROOT / "semcrawl/settings").glob("*.py"),
     Path(components.__file__),
-    Path(feedformats.__file__),
 ]
 NAMING += (ROOT / "examples").rglob("*.py")
 _PATH = re.compile(r"\bsemcrawl(?:\.[A-Za-z_]\w*)+")

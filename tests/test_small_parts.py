@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.table import Table
-from scrapy.settings import Settings
 
 import semcrawl
 from semcrawl.config import extras
-from semcrawl.crawl.sessionsource import queue_shares
+from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.slots import QueueTurns
 from semcrawl.errors import UsageError
 from semcrawl.frontier.contract import Entry
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.relevance import Label
 from semcrawl.relevance.bodytypes import body_wanted
+from semcrawl.settings.reader import fill
 from semcrawl.terminal.messages import table_console
 from semcrawl.web.vocabulary import FoundBy
 
@@ -97,8 +97,8 @@ def test_queues_with_shares_get_them_whatever_they_yield():
 @pytest.mark.parametrize("given", ["html", "html=x", "=1", "html=-1", {"html": "inf"}])
 def test_wrong_shares_are_refused(given):
     with pytest.raises(UsageError, match="SEMCRAWL_QUEUE_SHARES must be weights"):
-        queue_shares(Settings({"SEMCRAWL_QUEUE_SHARES": given}))
-    assert queue_shares(Settings({"SEMCRAWL_QUEUE_SHARES": "html=3, rdf=1"})) == {
+        fill(SessionOptions, {"SEMCRAWL_QUEUE_SHARES": given})
+    assert fill(SessionOptions, {"SEMCRAWL_QUEUE_SHARES": "html=3, rdf=1"}).queue_shares == {
         "html": 3,
         "rdf": 1,
     }

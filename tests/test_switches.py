@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from semcrawl.config.numbers import read_switch
 from semcrawl.errors import UsageError
 from semcrawl.relevance.learned.options import LearnedOptions
+from semcrawl.settings.reader import read_switch
 
 
 @pytest.mark.parametrize("value", ["1", "true", "Yes", " ON ", True, 1])

@@ -26,6 +26,7 @@ from semcrawl.pipelines.pagestore import PAGES_FILE, PAGES_LEDGER
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE, orphaned
 from semcrawl.pipelines.stores.opening import check_store_settings
 from semcrawl.relevance.focus import read_focus
+from semcrawl.settings.reader import fill
 from semcrawl.spiders.otherbodies import image_options
 from semcrawl.terminal.messages import complain
 from semcrawl.web.hosts import public_address
@@ -65,7 +66,7 @@ def check_crawl(settings: BaseSettings) -> None:
     for line in Limits.from_settings(settings).faults():
         complain(line)
     read_options(settings)
-    LeadOptions.from_settings(settings)
+    fill(LeadOptions, settings)
     if delivers(settings):
         check_store_settings(settings)
 

@@ -27,9 +27,9 @@ from scrapy.commands.view import Command as ScrapyView
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
-from semcrawl.config import feedformats as registry
 from semcrawl.config.jobdir import has_addon
 from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.settings import feedformats as registry
 from semcrawl.terminal.messages import complain
 
 logger = logging.getLogger(__name__)

@@ -18,7 +18,6 @@ from semcrawl.cli.readiness import check_crawl, check_results
 from semcrawl.config.components import FASTEST_LOOP, check_reactor
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.leadoptions import EndpointOptions
-from semcrawl.config.numbers import read_switch
 from semcrawl.config.scope import Scope
 from semcrawl.crawl.lost import lost_feeds, lost_results
 from semcrawl.crawl.sessionsource import SessionSource, frontier_options, session_options
@@ -27,6 +26,7 @@ from semcrawl.exporters.feedchecks import check_feeds
 from semcrawl.frontier.backends import admit_worker, check_backend
 from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.relevance import crawl_strategy
+from semcrawl.settings.reader import fill, read_switch
 from semcrawl.spiders.seeds import read_priorities, read_seeds
 from semcrawl.terminal.messages import amount, complain
 from semcrawl.web.urls import Normalisation
@@ -143,6 +143,6 @@ class Command(OneLineErrors, ScrapyCrawl):
             read = read_priorities("@-", Normalisation(exact=True)).items()
             given["seeds"] = " ".join(f"{url} {p:g}" if p else url for url, p in read)
         seeds = read_seeds(given["seeds"]) if "seeds" in given else []
-        EndpointOptions.from_settings(self.own_settings).check(seeds)
+        fill(EndpointOptions, self.own_settings).check(seeds)
         Scope.parse(given.get("scope") or self.own_settings.get("SEMCRAWL_SCOPE", "site"))
         return seeds

@@ -34,6 +34,7 @@ from semcrawl.reading.reader import discard
 from semcrawl.relevance import STRATEGIES, Label, Relevance, load_strategy
 from semcrawl.relevance.focus import about_text, read_focus
 from semcrawl.relevance.rules import relevancy_r
+from semcrawl.settings.reader import fill
 from semcrawl.sources import in_turns
 from semcrawl.sources.endpointsteps import SEED_PREFIX, endpoint_of_seed, names_endpoint
 from semcrawl.sources.negotiation import Wish, may_be_candidate, names_itself, other_form, own_type
@@ -119,7 +120,7 @@ class Command(OneLineErrors):
         url = normalise(source, Normalisation(exact=True))
         if url is None:
             raise UsageError(f"not an http or https URL: {source!r}")
-        options = EndpointOptions.from_settings(self.own_settings)
+        options = fill(EndpointOptions, self.own_settings)
         options.check([SEED_PREFIX + url])
         spider = self._crawled(EndpointSpider, endpoint=url, options=options)
         if spider.problem:
@@ -262,14 +263,14 @@ async def read_for_explanation(settings: BaseSettings, got: Received) -> ReadDoc
     finally:
         answers.reader.close()
         judge.close()
-    links = _links_of(got, answer, LeadOptions.from_settings(settings))
+    links = _links_of(got, answer, fill(LeadOptions, settings))
     if not links and answer.form not in (Form.RDF, Form.PAGE):
         kind = answer.detection.kind if answer.detection is not None else answer.form
         raise UsageError(f"{got.url} is neither a page nor RDF nor a list of links (it is {kind})")
     tags = answers.options.robots
     followed = [link for link in links if answer.is_followed and not tags.passes_over(link.rel)]
     left = len(links) - len(followed)
-    found = EndpointOptions.from_settings(settings).allowed == "found"
+    found = fill(EndpointOptions, settings).allowed == "found"
     queries = [link for link in followed if found and names_endpoint(link)]
     links = [link for link in followed if link not in queries]
     depth = 1 if answer.form in (Form.SITEMAP, Form.LIST) else 0

@@ -48,6 +48,7 @@ from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.pagestore import count_pages
 from semcrawl.pipelines.stores.opening import RENAMED_WORDS, lists_graphs_alone, open_deliverer
 from semcrawl.relevance.focus import about_text
+from semcrawl.settings.reader import fill
 from semcrawl.sources.endpointsteps import SEED_PREFIX
 from semcrawl.spiders.seeds import read_priorities
 from semcrawl.terminal.messages import amount, complain
@@ -99,7 +100,7 @@ class Command(OneLineErrors):
         named = [*args, *(SEED_PREFIX + endpoint for endpoint in opts.endpoint)]
         self._priorities = _read_arguments(named)
         self._seeds = list(self._priorities)
-        EndpointOptions.from_settings(settings).check(self._seeds)
+        fill(EndpointOptions, settings).check(self._seeds)
         if not (self._seeds or opts.join or _is_job(folder)):
             raise UsageError(
                 f"give a URL to start from (or @FILE with one per line); {folder} holds no harvest "

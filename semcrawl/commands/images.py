@@ -13,8 +13,8 @@ from scrapy.settings import BaseSettings
 from semcrawl.cli.jobs import JobCommand, print_json, print_table, remark
 from semcrawl.cli.signals import signals_call
 from semcrawl.config.extras import install_hint
-from semcrawl.config.numbers import read_number
 from semcrawl.errors import UsageError
+from semcrawl.settings.reader import Values
 
 if TYPE_CHECKING:
     from semcrawl.imagesearch import ImageSearch, SearchOptions
@@ -122,8 +122,8 @@ def search_options(settings: BaseSettings) -> SearchOptions:
     usual = IndexOptions()
     index = IndexOptions(
         settings.getint("SEMCRAWL_IMAGE_CLASSES", usual.classes),
-        read_number(settings, "SEMCRAWL_IMAGE_CLASS_NEARNESS", usual.nearness, 0, 1),
-        read_number(settings, "SEMCRAWL_IMAGE_PICTURE_SHARE", usual.picture_share, 0, 1),
+        Values(settings)["SEMCRAWL_IMAGE_CLASS_NEARNESS"],
+        Values(settings)["SEMCRAWL_IMAGE_PICTURE_SHARE"],
     )
     return SearchOptions(index, remember=settings.getbool("SEMCRAWL_IMAGE_QUERIES_KEPT", True))
 

@@ -9,35 +9,15 @@ from typing import Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
-from semcrawl import settings as own_settings
-from semcrawl.config.environment import check_name
 from semcrawl.errors import UsageError, os_errors_as
+from semcrawl.settings.reader import read
+from semcrawl.settings.table import TABLE
 
-#: settings with a fixed set of values
-_CHOICES = {
-    "SEMCRAWL_ENDPOINTS": ("never", "seeds", "found"),
-    "SEMCRAWL_PROGRESS": ("auto", "live", "lines", "off"),
-    "SEMCRAWL_NEGOTIATION": ("auto", "never"),
-    "SEMCRAWL_REVISIT_POLICY": ("uniform", "proportional"),
-    "SEMCRAWL_SITEMAPS": ("auto", "never", "only"),
-    "SEMCRAWL_STORE_AUTH": ("basic", "digest"),
-}
-#: settings that must not be 0, as nothing would be read
-_AT_LEAST_ONE = frozenset(
-    {
-        "SEMCRAWL_ENDPOINT_PAGE",
-        "SEMCRAWL_MAX_LINKS_PER_PAGE",
-        "SEMCRAWL_MAX_NESTING",
-        "SEMCRAWL_MAX_SIZE_IN_MEMORY",
-    }
-)
-#: least values of settings that may be negative
-_LEAST = {"SEMCRAWL_IMAGES_NEAR_BITS": -1}
 #: Scrapy's settings that our spiders ignore, each with what to use instead
 _UNHEEDED = {
     "AUTOTHROTTLE_ENABLED": "SEMCRAWL_CRAWL_DELAY sets the pace",
     "CONCURRENT_REQUESTS_PER_DOMAIN": "see SEMCRAWL_CONCURRENCY_PER_HOST",
-    "CONCURRENT_REQUESTS_PER_IP": "see SEMCRAWL_CONCURRENCY_PER_ADDRESS",
+    "CONCURRENT_REQUESTS_PER_IP": "at most 8 requests are sent to an address at a time",
     "DEPTH_PRIORITY": "--relevance breadth-first and depth-first order by depth",
     "RANDOMIZE_DOWNLOAD_DELAY": "SEMCRAWL_CRAWL_DELAY is exact",
     "URLLENGTH_LIMIT": "links of up to 4,096 characters are followed",
@@ -68,36 +48,27 @@ def check_settings(settings: BaseSettings) -> None:
 
     ``SEMCRAWL_`` names that are no setting are refused too.
     """
-    own = {name: getattr(own_settings, name) for name in dir(own_settings) if name.isupper()}
-    known = {name: getattr(default_settings, name) for name in dir(default_settings)} | own
-    for name, value in settings.items():
-        if name in known:
-            _check(name, value, known[name])
-        else:
-            check_name(str(name))
+    values = read(settings)
+    for name in settings:
+        if name in TABLE:
+            values[name]
+        elif hasattr(default_settings, name):
+            _check_scrapys(name, settings[name], getattr(default_settings, name))
 
 
-def _check(name: str, value: Any, default: Any) -> None:
-    if name in _CHOICES and value and value not in _CHOICES[name]:
-        raise UsageError(f"{name} must be one of {', '.join(_CHOICES[name])}, not {value!r}")
+def _check_scrapys(name: str, value: Any, default: Any) -> None:
     if isinstance(default, bool):
         if not isinstance(value, bool | int | None) and str(value) not in _BOOLEANS:
             raise UsageError(f"{name} must be 0 or 1, not {value!r}")
     elif isinstance(default, int | float) and isinstance(value, str):
-        whole = isinstance(default, int) and name.startswith("SEMCRAWL_")
         try:
-            number = int(value) if whole else float(value)
+            number = float(value)
         except ValueError:
-            kind = "a whole number" if whole else "a number"
-            raise UsageError(f"{name} must be {kind}, not {value!r}") from None
+            number = math.nan
         if math.isnan(number):
             raise UsageError(f"{name} must be a number, not {value!r}")
-        if number < _LEAST.get(name, number):
-            raise UsageError(f"{name} must be {_LEAST[name]} or more, not {value}")
-        if number < 0 <= default and name not in _LEAST:
+        if number < 0 <= default:
             raise UsageError(f"{name} must not be negative, as {value} is")
-        if number < 1 and name in _AT_LEAST_ONE:
-            raise UsageError(f"{name} must be 1 or more, not {value}")
 
 
 def unheeded(settings: BaseSettings) -> list[str]:

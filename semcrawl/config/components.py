@@ -16,12 +16,13 @@ from scrapy.utils.misc import load_object
 from semcrawl import __version__
 from semcrawl import settings as defaults
 from semcrawl.config.checks import is_on_redis
-from semcrawl.config.environment import check_name, take_environment
-from semcrawl.config.feedformats import FEED_EXPORTERS, FEED_STORAGES
+from semcrawl.config.environment import take_environment
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.redisserver import adopt_redis
 from semcrawl.errors import UsageError
 from semcrawl.machine.formernames import present_path
+from semcrawl.settings.feedformats import FEED_EXPORTERS, FEED_STORAGES
+from semcrawl.settings.reader import check_name
 
 #: Scrapy's setting of the event loop, as a command's default, which a project or ``-s`` overrides.
 #: Programs that start crawls by themselves keep their loop: Scrapy refuses one that differs from

@@ -14,33 +14,21 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from semcrawl import settings as _defaults
-from semcrawl.errors import UsageError
 from semcrawl.settings import *  # noqa: F403
+from semcrawl.settings.reader import check_name
 
 #: settings of scrapy-redis that workers need
 _SCRAPY_REDIS = ("MAX_IDLE_TIME_BEFORE_CLOSE", "REDIS_START_URLS_KEY")
 
-#: settings that semcrawl sets itself
-_INTERNAL = frozenset({"SEMCRAWL_ABOUT_FETCH", "SEMCRAWL_HARVEST", "SEMCRAWL_SESSION_SOURCE"})
 #: variables that Kubernetes and Docker make of a service's name, and those of our tests
 _OTHERS = re.compile(
     r"SEMCRAWL_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)\w*)?)"
     r"|SEMCRAWL_(?:TEST_\w+|SUITES)"
 )
-
-
-def check_name(name: str) -> None:
-    """Raise ``UsageError`` for a name that begins with ``SEMCRAWL_`` and is no setting."""
-    if not name.startswith("SEMCRAWL_") or hasattr(_defaults, name) or name in _INTERNAL:
-        return
-    own = [each for each in dir(_defaults) if each.startswith("SEMCRAWL_")]
-    [close] = get_close_matches(name, own, n=1, cutoff=0)
-    raise UsageError(f"there is no setting {name}; did you mean {close}?")
 
 
 def take_environment(settings: BaseSettings) -> None:

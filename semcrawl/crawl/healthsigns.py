@@ -13,6 +13,7 @@ from typing import Any
 from semcrawl.crawl.restpolicy import RestPolicyName
 from semcrawl.frontier.contract import Rest
 from semcrawl.machine.recent import Recent
+from semcrawl.settings.reader import setting
 from semcrawl.terminal.messages import amount
 
 #: seconds within which several refusals (429) of a host count as one
@@ -32,17 +33,17 @@ class HealthOptions:
     """When a host counts as down, and how long the crawl waits for it."""
 
     #: failures or refusals (429) in a row after which a host is down; 0 = never
-    failures: int = 4
+    failures: int = setting("SEMCRAWL_HOST_FAILURES")
     #: 403 responses in a row after which a host that worked before may have blocked us; 0 = never
-    forbidden: int = 6
+    forbidden: int = setting("SEMCRAWL_HOST_FORBIDDEN")
     #: seconds of the first rest; each further rest is longer by as much
-    rest: float = 2.0
+    rest: float = setting("SEMCRAWL_HOST_REST")
     #: how rests grow
-    rest_policy: RestPolicyName = RestPolicyName.EVEN
+    rest_policy: RestPolicyName = setting("SEMCRAWL_HOST_REST_POLICY", RestPolicyName)
     #: seconds to wait for our own network, or for a host that answered before
-    patience: float = 600.0
+    patience: float = setting("SEMCRAWL_HOST_PATIENCE")
     #: seconds to wait for a host that never answered
-    untried_patience: float = 60.0
+    untried_patience: float = setting("SEMCRAWL_UNTRIED_HOST_PATIENCE")
 
 
 class Sign(StrEnum):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from semcrawl.errors import UsageError
 from semcrawl.relevance import Relevance
 from semcrawl.relevance.contract import Weighing
 
@@ -24,16 +23,6 @@ class RestPolicyName(StrEnum):
     EVEN = "even"
     #: RestTime += α·PageRank(page); a page is gone after four failed checks (sources.md I)
     PAGERANK = "pagerank"
-
-    @classmethod
-    def read(cls, settings: Mapping[str, Any]) -> RestPolicyName:
-        """Read the setting; raise ``UsageError`` for anything else."""
-        value = settings.get("SEMCRAWL_HOST_REST_POLICY") or cls.EVEN
-        try:
-            return cls(str(value).strip().lower())
-        except ValueError:
-            names = " or ".join(cls)
-            raise UsageError(f"SEMCRAWL_HOST_REST_POLICY must be {names}, not {value!r}") from None
 
 
 @runtime_checkable

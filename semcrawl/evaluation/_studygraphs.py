@@ -9,7 +9,6 @@ from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
 from semcrawl.config.readoptions import read_options, robots_tags
 from semcrawl.config.targets import Targets
 from semcrawl.config.urlpatterns import UrlPatterns
-from semcrawl.config.values import Values
 from semcrawl.crawl.redirects import RedirectOptions
 from semcrawl.evaluation.graph import NO_LEADS, LinkGraph
 from semcrawl.evaluation.judgement import Aim
@@ -19,6 +18,7 @@ from semcrawl.images.imagelinks import image_links, near_text_judge
 from semcrawl.images.imageoptions import ImageOptions
 from semcrawl.images.imageplaces import PlaceOptions, image_places
 from semcrawl.links import Link
+from semcrawl.settings.reader import Values, fill
 from semcrawl.topics import about
 
 
@@ -36,10 +36,10 @@ def graph_of(
     """
     leads = NO_LEADS
     if "SEMCRAWL_SIGNPOSTING" in settings:
-        leads = LeadOptions.from_settings(settings)
+        leads = fill(LeadOptions, settings)
     endpoints = EndpointOptions()
     if "SEMCRAWL_ENDPOINTS" in settings:
-        endpoints = EndpointOptions.from_settings(settings)
+        endpoints = fill(EndpointOptions, settings)
     endpoints.check(world.starts)
     return LinkGraph(
         world,
@@ -48,13 +48,13 @@ def graph_of(
         sitemaps=settings.get("SEMCRAWL_SITEMAPS", "never") != "never",
         leads=leads,
         reading=read_options(settings),
-        text=Values(settings).whole("SEMCRAWL_ABOUT_MAX_SIZE"),
+        text=Values(settings)["SEMCRAWL_ABOUT_MAX_SIZE"],
         follow_rdf=follow_rdf,
         images=page_image_links(settings),
         endpoints=endpoints,
         family_tries=int(settings.get("SEMCRAWL_FAMILY_TRIES") or 0),
         robots_tags=robots_tags(settings),
-        kinds=Values(settings).switch("SEMCRAWL_LINK_KINDS"),
+        kinds=Values(settings)["SEMCRAWL_LINK_KINDS"],
         patterns=UrlPatterns.from_settings(settings),
         depth_limit=int(settings.get("DEPTH_LIMIT") or 0),
         redirects=RedirectOptions.from_settings(settings),

@@ -37,7 +37,7 @@ _NOW = 1_767_225_600.0
 
 
 #: only links in pages and in their headers
-NO_LEADS = LeadOptions(catalogues=False, negotiation=False, well_known=())
+NO_LEADS = LeadOptions(catalogues=False, negotiation="never", well_known=())
 
 #: whether a document is a target of the crawl
 IsTarget = Callable[[Node], bool]

@@ -26,6 +26,7 @@ from semcrawl.evaluation.study import Crawl, Plan, Progress
 from semcrawl.evaluation.world import World
 from semcrawl.items import FetchOutcome
 from semcrawl.relevance import Label
+from semcrawl.settings.reader import as_settings
 from semcrawl.sources.negotiation import address_of
 from semcrawl.web.urls import normalise
 from semcrawl.web.vocabulary import FoundBy
@@ -116,8 +117,8 @@ def crawl_live(
             "DEPTH_LIMIT": graph.depth_limit,
             **graph.redirects.as_settings(),
             "SEMCRAWL_SITEMAPS": "auto" if graph.sitemaps else "never",
-            **graph.leads.as_settings(),
-            **graph.endpoints.as_settings(),
+            **as_settings(graph.leads),
+            **as_settings(graph.endpoints),
         }
         _spawn(graph, chosen, server.address, folder, 60 + pages * _SECONDS_PER_REQUEST)
         asked = [one for one in server.log if not one.robots]

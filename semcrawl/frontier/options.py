@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from semcrawl.errors import UsageError
+from semcrawl.settings.reader import setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,41 +18,41 @@ class FrontierOptions:
     """
 
     #: seconds after which a lease expires
-    lease_time: float = 120.0
+    lease_time: float = setting("SEMCRAWL_LEASE_TIME")
     #: seconds between request starts on a host without a pace of its own
-    delay: float = 1.0
+    delay: float = setting("SEMCRAWL_CRAWL_DELAY")
     #: requests at a time on a host without a pace of its own
-    concurrency: int = 1
+    concurrency: int = setting("SEMCRAWL_CONCURRENCY_PER_HOST")
     #: order of hosts whose best groups have equal values: ``off`` = smallest key, then first in;
     #: ``equal`` = in turn; ``yield`` = in turn, hosts with more targets more often
-    fairness: Literal["off", "equal", "yield"] = "off"
+    fairness: Literal["off", "equal", "yield"] = setting("SEMCRAWL_FAIRNESS")
     #: SWSE's penalty of barren domains (sources.md T.8): a host rests after this many consecutive
     #: fetches without a target (0 = never) …
-    penalty_after: int = 0
+    penalty_after: int = setting("SEMCRAWL_PENALTY_AFTER")
     #: … for this many seconds
-    penalty_time: float = 600.0
+    penalty_time: float = setting("SEMCRAWL_PENALTY_TIME")
     #: BioCrawler's dynamic depth (sources.md T.8): links with this many consecutive documents
     #: without a target above them are not added (0 = all are); see :attr:`Entry.barren`
-    dynamic_depth: int = 0
+    dynamic_depth: int = setting("SEMCRAWL_DYNAMIC_DEPTH")
     #: URLs that the seen set stores exactly (0 = all); later ones go into a Bloom filter, which
     #: needs a tenth of the memory but rarely mistakes a new URL for a seen one
-    exact_limit: int = 0
+    exact_limit: int = setting("SEMCRAWL_SEEN_EXACT")
     #: capacity of the Bloom filter in URLs; fixed when a crawl begins
     seen_capacity: int = 1_000_000_000
     #: error rate of the full Bloom filter; fixed when a crawl begins
     seen_error: float = 1e-6
     #: most waiting links (0 = no limit); beyond it the last links of the worst group are dropped
-    max_waiting: int = 0
+    max_waiting: int = setting("SEMCRAWL_MAX_WAITING")
     #: barren links of a family (:mod:`semcrawl.relevance.families`) after which the others are
     #: withheld (0 = never)
-    family_tries: int = 10
+    family_tries: int = setting("SEMCRAWL_FAMILY_TRIES")
     #: equal paths at which two origins count as mirrors
     #: (:mod:`semcrawl.crawl.withholding`; 0 = never)
-    mirror_copies: int = 0
+    mirror_copies: int = setting("SEMCRAWL_MIRROR_COPIES")
     #: most failed links kept for ``requeue``
     max_failed: int = 100_000
     #: seconds to wait for an absent server before raising ``FrontierUnavailable``
-    patience: float = 300.0
+    patience: float = setting("SEMCRAWL_REDIS_PATIENCE")
     #: result of :meth:`Frontier.next_ready`, in seconds, while hosts only wait for downloads
     poll: float = 0.1
     #: links that a take may draw from a shard although earlier links of the same value and key wait

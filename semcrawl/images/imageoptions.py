@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
-from semcrawl.config.numbers import whole_number
 from semcrawl.errors import UsageError
 from semcrawl.images.imageplaces import PlaceOptions
+from semcrawl.settings.reader import fill, part, setting
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation
 
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
-
 _MEDIA_TYPE = re.compile(r"image/[a-z0-9!#$&^_.+*-]+")
+
+
+def _types(names: Iterable[str]) -> tuple[str, ...]:
+    """Return media types of images; raise ``UsageError`` for others."""
+    found = tuple(dict.fromkeys(name.lower() for name in names))
+    for name in found:
+        if not _MEDIA_TYPE.fullmatch(name):
+            raise UsageError(f"SEMCRAWL_IMAGES_TYPES takes only image/…, not {name!r}")
+    return found or ("image/*",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,47 +29,31 @@ class ImageOptions:
     """The settings ``SEMCRAWL_IMAGES_…``."""
 
     #: pixels
-    min_width: int = 100
-    min_height: int = 100
+    min_width: int = setting("SEMCRAWL_IMAGES_MIN_WIDTH")
+    min_height: int = setting("SEMCRAWL_IMAGES_MIN_HEIGHT")
     min_bytes: int = 0
     max_bytes: int = 1 << 25
+    #: most pixels of an image that is decoded; each briefly takes up to four bytes of memory
     max_pixels: int = 50_000_000
     #: media types, ``image/*`` for all
-    types: tuple[str, ...] = ("image/*",)
+    types: tuple[str, ...] = setting("SEMCRAWL_IMAGES_TYPES", _types)
     #: most pages of an image that is no logo or advertisement; 0: any number
-    max_pages: int = 10
+    max_pages: int = setting("SEMCRAWL_IMAGES_MAX_PAGES")
     #: most bits in which the hashes of near copies differ; −1: only equal bytes are copies
-    near_bits: int = 16
+    near_bits: int = setting("SEMCRAWL_IMAGES_NEAR_BITS")
     #: options of places
-    places: PlaceOptions = field(default_factory=PlaceOptions)
+    places: PlaceOptions = part(PlaceOptions)
 
     @classmethod
     def from_settings(
-        cls, settings: BaseSettings, normalisation: Normalisation = DEFAULT_NORMALISATION
+        cls, settings: Mapping[str, Any], normalisation: Normalisation = DEFAULT_NORMALISATION
     ) -> Self:
         """Read the settings; raise ``UsageError`` for wrong ones."""
-        types = [name.strip().lower() for name in settings.getlist("SEMCRAWL_IMAGES_TYPES")]
-        for name in types:
-            if not _MEDIA_TYPE.fullmatch(name):
-                raise UsageError(f"SEMCRAWL_IMAGES_TYPES takes only image/…, not {name!r}")
-        least_width = whole_number(settings, "SEMCRAWL_IMAGES_MIN_WIDTH", 0)
-        least_height = whole_number(settings, "SEMCRAWL_IMAGES_MIN_HEIGHT", 0)
-        return cls(
-            min_width=least_width,
-            min_height=least_height,
-            min_bytes=whole_number(settings, "SEMCRAWL_IMAGES_MIN_BYTES", 0),
-            max_bytes=whole_number(settings, "SEMCRAWL_IMAGES_MAX_BYTES", 1),
-            max_pixels=whole_number(settings, "SEMCRAWL_IMAGES_MAX_PIXELS", 1),
-            types=tuple(dict.fromkeys(types)) or ("image/*",),
-            max_pages=whole_number(settings, "SEMCRAWL_IMAGES_MAX_PAGES", 0),
-            near_bits=whole_number(settings, "SEMCRAWL_IMAGES_NEAR_BITS", -1),
-            places=PlaceOptions(
-                normalisation,
-                max_places=whole_number(settings, "SEMCRAWL_IMAGES_PER_PAGE", 1),
-                max_links=whole_number(settings, "SEMCRAWL_MAX_LINKS_PER_PAGE", 0),
-                levels=whole_number(settings, "SEMCRAWL_IMAGES_LEVELS", 0),
-                max_text=whole_number(settings, "SEMCRAWL_IMAGES_MAX_TEXT", 1),
-                min_width=least_width,
-                min_height=least_height,
-            ),
+        found = fill(cls, settings)
+        places = replace(
+            found.places,
+            normalisation=normalisation,
+            min_width=found.min_width,
+            min_height=found.min_height,
         )
+        return replace(found, places=places)

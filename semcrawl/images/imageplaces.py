@@ -15,6 +15,7 @@ from semcrawl.links.largetree import LAZY
 from semcrawl.links.pagetext import joined, texts_in
 from semcrawl.links.parsing import parse_html
 from semcrawl.links.tagpaths import TagPaths
+from semcrawl.settings.reader import setting
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, Resolver, extension_of, path_of
 
 #: file extensions of images that can be decoded
@@ -49,7 +50,7 @@ class PlaceOptions:
     #: most places of one page
     max_places: int = 1000
     #: most links of one page
-    max_links: int = 10_000
+    max_links: int = setting("SEMCRAWL_MAX_LINKS_PER_PAGE")
     #: levels of ancestors whose texts are read, and most characters of one text
     levels: int = 5
     max_text: int = 300

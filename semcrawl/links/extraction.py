@@ -18,6 +18,7 @@ from semcrawl.links.pagetext import SILENT, PageText, page_text
 from semcrawl.links.parsing import parse_html
 from semcrawl.links.tagpaths import TagPaths
 from semcrawl.links.texts import MAX_TEXT, fold, fold_end
+from semcrawl.settings.reader import setting
 from semcrawl.web.mediatypes import media_type
 from semcrawl.web.resolution import join_url
 from semcrawl.web.urls import (
@@ -48,14 +49,14 @@ class ExtractionOptions:
     """Limits of extraction, and how URLs are normalised."""
 
     #: most distinct URLs taken from a page
-    max_links: int = 10_000
+    max_links: int = setting("SEMCRAWL_MAX_LINKS_PER_PAGE")
     normalisation: Normalisation = DEFAULT_NORMALISATION
     #: elements such as ``img`` whose ``src`` counts as a link too
     shown: frozenset[str] = frozenset()
     #: characters of the page's text to read for the crawl's topic; 0 = none
     text: int = 0
     #: whether links have cues for their kind and that of their page
-    kinds: bool = False
+    kinds: bool = setting("SEMCRAWL_LINK_KINDS")
 
 
 DEFAULT_EXTRACTION = ExtractionOptions()

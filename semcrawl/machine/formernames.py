@@ -16,7 +16,7 @@ FORMER = {
     "semcrawl.downloading": "semcrawl.download.handler",
     "semcrawl.exporters.compression": "semcrawl.exporters.feedcompression",
     "semcrawl.exporters.documents": "semcrawl.exporters.documentfeeds",
-    "semcrawl.exporters.registry": "semcrawl.config.feedformats",
+    "semcrawl.exporters.registry": "semcrawl.settings.feedformats",
     "semcrawl.frontier.acknowledgement": "semcrawl.crawl.acknowledgement",
     "semcrawl.frontier.keys": "semcrawl.frontier.redis.keys",
     "semcrawl.frontier.scheduler": "semcrawl.crawl.scheduler",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
+from semcrawl.errors import UsageError
 from semcrawl.rdf.terms import RDF
+from semcrawl.settings.reader import checked_iri, setting
 
 _OWL = "http://www.w3.org/2002/07/owl#"
 _RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -102,6 +105,69 @@ class Embedded(StrEnum):
 STANDARDS = frozenset({Embedded.JSON_LD, Embedded.RDFA, Embedded.MICRODATA, Embedded.RDF})
 
 
+_EMBEDDED_NAMES = MappingProxyType({"jsonld": "json-ld"})
+
+
+def embedded_kinds(names: Iterable[str]) -> frozenset[Embedded]:
+    """Return the kinds of embedded data by name; raise ``UsageError`` for unknown names."""
+    found = set()
+    for name in map(str.strip, names):
+        try:
+            found.add(Embedded(_EMBEDDED_NAMES.get(name.lower(), name.lower())))
+        except ValueError:
+            known = "jsonld, microdata, rdfa, rdf, microformats or dublin-core"
+            raise UsageError(f"SEMCRAWL_EMBEDDED: {name!r} is not {known}") from None
+    return frozenset(found)
+
+
+def link_positions(names: Iterable[str]) -> frozenset[Position]:
+    """Return the positions by name; raise ``UsageError`` for unknown names."""
+    found = set()
+    for name in map(str.strip, names):
+        try:
+            found.add(Position(name.lower()))
+        except ValueError:
+            known = ", ".join(Position)
+            raise UsageError(
+                f"SEMCRAWL_RDF_LINK_POSITIONS: {name!r} is not one of {known}"
+            ) from None
+    return frozenset(found)
+
+
+def link_properties(names: Iterable[str]) -> frozenset[str]:
+    """Return the properties named by presets and IRIs; empty means all.
+
+    Raises ``UsageError`` for other words.
+    """
+    names = tuple(names)
+    if "all" in (name.strip().lower() for name in names):
+        return frozenset()
+    return _properties("SEMCRAWL_RDF_LINKS", names, LINK_PRESETS, "all")
+
+
+def embedded_links(names: Iterable[str]) -> frozenset[str]:
+    """Return the properties of embedded data whose values are links; empty means none.
+
+    Raises ``UsageError`` for other words than presets and IRIs.
+    """
+    return _properties("SEMCRAWL_EMBEDDED_LINKS", names, EMBEDDED_PRESETS)
+
+
+def _properties(
+    setting: str, names: Iterable[str], presets: Mapping[str, frozenset[str]], *others: str
+) -> frozenset[str]:
+    found: set[str] = set()
+    for name in map(str.strip, names):
+        if name.lower() in presets:
+            found |= presets[name.lower()]
+        elif ":" in name:
+            found.add(name.strip("<>"))
+        else:
+            known = ", ".join((*others, *presets))
+            raise UsageError(f"{setting}: {name!r} is neither an IRI nor one of {known}")
+    return frozenset(found)
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """Options of one read; the defaults suit a crawl."""
@@ -117,18 +183,18 @@ class ReadOptions:
     #: bytes of N-Quads after which a document is cut
     max_nquads_bytes: int = 64 * 2**30
     #: seconds after which a document is cut
-    max_seconds: float = 900.0
+    max_seconds: float = setting("SEMCRAWL_MAX_READ_TIME")
     #: bytes up to which a document is read whole; larger ones are streamed
-    max_in_memory: int = 32 * 2**20
+    max_in_memory: int = setting("SEMCRAWL_MAX_SIZE_IN_MEMORY")
     #: bytes that a compressed document or an archive may unpack to
-    max_unpacked_bytes: int = 64 * 2**30
+    max_unpacked_bytes: int = setting("SEMCRAWL_MAX_UNPACKED_SIZE")
     #: largest ratio of unpacked to packed size, checked above 16 MiB, and of N-Quads without their
     #: graph names to the text they come from, checked above 1 MiB
     max_ratio: float = 250.0
     #: files of an archive that are examined
     max_members: int = 10_000
     #: whether the default graph of an archive's member is ``url#name`` instead of ``url``
-    member_graphs: bool = False
+    member_graphs: bool = setting("SEMCRAWL_MEMBER_GRAPHS")
     #: bytes that the entities of an XML document may grow to
     max_entity_bytes: int = 4 * 2**20
     #: bytes of the contexts that a JSON-LD document names, and of the long IRIs that they make
@@ -141,9 +207,9 @@ class ReadOptions:
     #: URL
     blank_node_scope: str = ""
     #: base of the Skolem IRIs that replace blank nodes (RDF 1.1 Concepts, section 3.5); empty: none
-    skolem_base: str = ""
+    skolem_base: str = setting("SEMCRAWL_SKOLEM_BASE", partial(checked_iri, "SEMCRAWL_SKOLEM_BASE"))
     #: kinds of data that are read from pages
-    embedded: frozenset[Embedded] = STANDARDS
+    embedded: frozenset[Embedded] = setting("SEMCRAWL_EMBEDDED", embedded_kinds)
     #: triples that RDFa may give per page, and Microdata likewise
     max_page_triples: int = 200_000
     #: characters of these triples
@@ -157,12 +223,10 @@ class ReadOptions:
     #: whether ``role`` attributes give triples (Role Attribute 1.0), one per landmark
     rdfa_roles: bool = False
     #: positions whose IRIs count as links
-    link_positions: frozenset[Position] = field(
-        default_factory=lambda: frozenset({Position.SUBJECT, Position.OBJECT})
-    )
+    link_positions: frozenset[Position] = setting("SEMCRAWL_RDF_LINK_POSITIONS", link_positions)
     #: properties whose values count as links; empty: all
-    link_properties: frozenset[str] = frozenset()
+    link_properties: frozenset[str] = setting("SEMCRAWL_RDF_LINKS", link_properties)
     #: properties of the data in a page whose values count as links; empty: none
-    embedded_links: frozenset[str] = EMBEDDED_PRESETS["data"]
+    embedded_links: frozenset[str] = setting("SEMCRAWL_EMBEDDED_LINKS", embedded_links)
     #: links kept per document
-    max_links: int = 10_000
+    max_links: int = setting("SEMCRAWL_MAX_LINKS_PER_PAGE")

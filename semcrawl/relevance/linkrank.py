@@ -16,6 +16,8 @@ import heapq
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from semcrawl.settings.reader import setting
+
 #: smaller residuals are not passed on
 _SMALL = 1e-4
 #: relative change of a rank that is reported
@@ -27,11 +29,11 @@ class LinkRankOptions:
     """Options of :class:`LinkRank`."""
 
     #: share of a page's rank that it passes on, d
-    damping: float = 0.85
+    damping: float = setting("SEMCRAWL_PAGERANK_DAMPING")
     #: most links over which rank is passed on after each page
-    updates: int = 500
+    updates: int = setting("SEMCRAWL_PAGERANK_UPDATES")
     #: most links in memory; beyond it those of the first pages are forgotten
-    links: int = 1_000_000
+    links: int = setting("SEMCRAWL_PAGERANK_LINKS")
 
 
 @dataclass(slots=True, eq=False)

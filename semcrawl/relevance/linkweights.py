@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self
 
-from semcrawl.config.numbers import read_number, read_switch
 from semcrawl.links import Link, Page
 from semcrawl.relevance.strategy import Strategy
+from semcrawl.settings.reader import fill, setting
 from semcrawl.topics import about
 
 #: sim(t, topic) of a word, 0 to 1
@@ -26,18 +26,9 @@ class WeightOptions:
     """Options of relevance weights."""
 
     #: c: similarities below it count as 0
-    threshold: float = 0.5
+    threshold: float = setting("SEMCRAWL_RW_THRESHOLD")
     #: drop links of weight 0 (hard focus) instead of putting them behind the others (soft focus)
-    prune: bool = False
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Read ``SEMCRAWL_RW_THRESHOLD`` and ``SEMCRAWL_RW_PRUNE``; raise ``UsageError``."""
-        name, default = "SEMCRAWL_RW_THRESHOLD", cls().threshold
-        return cls(
-            threshold=read_number(settings, name, default, 0, 1),
-            prune=read_switch("SEMCRAWL_RW_PRUNE", settings.get("SEMCRAWL_RW_PRUNE", False)),
-        )
+    prune: bool = setting("SEMCRAWL_RW_PRUNE")
 
 
 def metadata_terms(link: Link) -> list[str]:
@@ -66,7 +57,7 @@ class LinkWeights:
         """Read the topic and the settings of :class:`WeightOptions`; raise ``UsageError``."""
         topic = about(settings.get("SEMCRAWL_ABOUT") or "", settings)
         known = topic.similarity if topic is not None and topic.knows_words else None
-        return cls(known, WeightOptions.from_settings(settings))
+        return cls(known, fill(WeightOptions, settings))
 
     def nearest(self, link: Link) -> tuple[float, str]:
         """Return the largest similarity of a link's terms, and that term; (0, "") if none."""

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, Self
 
-from semcrawl.config.numbers import read_number
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.linkrank import LinkRank, LinkRankOptions, Node
@@ -20,18 +19,9 @@ from semcrawl.relevance.strategy import (
     reading_state,
     unpack_state,
 )
+from semcrawl.settings.reader import fill
 
 _SEEDS, _LINKS = "seeds", "links"
-
-
-def rank_options(settings: Mapping[str, Any]) -> LinkRankOptions:
-    """Read ``SEMCRAWL_PAGERANK_DAMPING``, ``…_UPDATES`` and ``…_LINKS``; raise ``UsageError``."""
-    usual, prefix = LinkRankOptions(), "SEMCRAWL_PAGERANK_"
-    return LinkRankOptions(
-        damping=read_number(settings, f"{prefix}DAMPING", usual.damping, 0, 0.999),
-        updates=int(read_number(settings, f"{prefix}UPDATES", usual.updates, 1, 1e9)),
-        links=int(read_number(settings, f"{prefix}LINKS", usual.links, 1, 1e9)),
-    )
 
 
 class PageRank(Strategy):
@@ -55,7 +45,7 @@ class PageRank(Strategy):
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read the settings of :class:`RuleOptions` and of :func:`rank_options`."""
-        return cls(RuleOptions.from_settings(settings), rank_options(settings))
+        return cls(fill(RuleOptions, settings), fill(LinkRankOptions, settings))
 
     def weight(self, link: Link) -> float:
         """Return the weight of a link among those of its page: 1 for each."""
@@ -175,7 +165,7 @@ class IPageRank(LinkWeighing, PageRank):
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read the settings of :class:`PageRank`, of :class:`WeightOptions`, and the topic."""
         weights = LinkWeights.from_settings(settings)
-        return cls(RuleOptions.from_settings(settings), rank_options(settings), weights)
+        return cls(fill(RuleOptions, settings), fill(LinkRankOptions, settings), weights)
 
     def weight(self, link: Link) -> float:
         """Return RW of the link."""

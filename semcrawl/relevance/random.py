@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, Self
 
-from semcrawl.config.numbers import random_seed
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label
 from semcrawl.relevance.strategy import RuleOptions, Strategy
+from semcrawl.settings.reader import Values, fill
 
 
 class Random(Strategy):
@@ -28,7 +28,7 @@ class Random(Strategy):
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read ``SEMCRAWL_RANDOM_SEED`` beside the settings of :class:`RuleOptions`."""
-        return cls(RuleOptions.from_settings(settings), random_seed(settings))
+        return cls(fill(RuleOptions, settings), Values(settings)["SEMCRAWL_RANDOM_SEED"])
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
         """Put all links into one group, with a key between 0 and 1."""

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import msgpack
 
-from semcrawl.config.numbers import read_switch
 from semcrawl.config.targets import Targets, extensions_of_type
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
@@ -22,6 +21,7 @@ from semcrawl.relevance.rules import (
     relevancy_inside_rdf,
     relevancy_r,
 )
+from semcrawl.settings.reader import fill, setting
 from semcrawl.web.urls import extension_of, path_of
 
 #: version of packed states
@@ -36,30 +36,20 @@ _INVALID = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
 UNLIKELY = "N"
 
 
+def _extensions(targets: str | Sequence[str]) -> frozenset[str]:
+    return Targets.parse(targets).extensions
+
+
 @dataclass(frozen=True, slots=True)
 class RuleOptions:
     """Options: two departures from the thesis, which thesis mode turns off, and targets."""
 
     #: waiting H links become HR when a parent of their shape is learned
-    promote_waiting: bool = True
+    promote_waiting: bool = setting("SEMCRAWL_PROMOTE_WAITING")
     #: links that T.2 labels N wait in the last group, unless their extension is known
-    keep_unlikely: bool = True
+    keep_unlikely: bool = setting("SEMCRAWL_KEEP_UNLIKELY")
     #: extensions, without the dot, that count as a target's, like those of RDF
-    target_extensions: frozenset[str] = frozenset()
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Read ``SEMCRAWL_PROMOTE_WAITING``, ``…_KEEP_UNLIKELY`` and ``…_TARGETS``."""
-        return cls(
-            target_extensions=Targets.parse(settings.get("SEMCRAWL_TARGETS") or "rdf").extensions,
-            promote_waiting=_is_on(settings, "SEMCRAWL_PROMOTE_WAITING"),
-            keep_unlikely=_is_on(settings, "SEMCRAWL_KEEP_UNLIKELY"),
-        )
-
-
-def _is_on(settings: Mapping[str, Any], name: str) -> bool:
-    """Read a setting that is on by default; raise ``UsageError`` unless it is on or off."""
-    return read_switch(name, settings.get(name, True))
+    target_extensions: frozenset[str] = setting("SEMCRAWL_TARGETS", _extensions)
 
 
 @contextmanager
@@ -100,7 +90,7 @@ class Strategy:
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Make the strategy from the settings of :class:`RuleOptions`."""
-        return cls(RuleOptions.from_settings(settings))
+        return cls(fill(RuleOptions, settings))
 
     def rank(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
         """Drop non-semantic links; label the others and put each into its group."""

@@ -11,6 +11,7 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.linkweights import LinkWeighing, LinkWeights, WeightOptions
 from semcrawl.relevance.strategy import RuleOptions, reading_state
+from semcrawl.settings.reader import fill
 
 #: most waiting links whose weight is remembered; the oldest are forgotten
 _REMEMBERED = 200_000
@@ -40,7 +41,7 @@ class RelevanceWeighting(LinkWeighing):
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read the settings of :class:`RuleOptions` and :class:`WeightOptions`, and the topic."""
-        return cls(RuleOptions.from_settings(settings), LinkWeights.from_settings(settings))
+        return cls(fill(RuleOptions, settings), LinkWeights.from_settings(settings))
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
         """Put seeds before links, which are ordered by weight, the largest first."""

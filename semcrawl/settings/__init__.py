@@ -1,15 +1,19 @@
 """The settings module of semcrawl as a Scrapy project.
 
-Our own settings begin with ``SEMCRAWL_``. They are in the other modules of this package, where a
-``#:`` comment gives the meaning and unit of each. ``docs/settings.md`` is made from these comments.
+Our own settings begin with ``SEMCRAWL_``; :mod:`semcrawl.settings.table` declares them.
 """
 
-from semcrawl.config.feedformats import FEED_EXPORTERS as FEED_EXPORTERS
-from semcrawl.config.feedformats import FEED_STORAGES as FEED_STORAGES
-from semcrawl.settings._links import *  # noqa: F403
-from semcrawl.settings._pace import *  # noqa: F403
-from semcrawl.settings._reading import *  # noqa: F403
-from semcrawl.settings._strategies import *  # noqa: F403
+import os
+from typing import Any
+
+from semcrawl.settings import table as _table
+from semcrawl.settings.feedformats import FEED_EXPORTERS as FEED_EXPORTERS
+from semcrawl.settings.feedformats import FEED_STORAGES as FEED_STORAGES
+
+# --- our own settings
+
+globals().update((name, row.default) for name, row in _table.TABLE.items())
+REDIS_URL = os.environ.get("REDIS_URL", "")
 
 # --- Scrapy's own settings, with our defaults
 
@@ -49,3 +53,8 @@ REMOTE_CONTROL_ENABLED = False  # it runs code that any program of the user send
 REQUEST_FINGERPRINTER_CACHE_SIZE = 0
 
 __all__ = [name for name in globals() if name.isupper()]
+
+
+def __getattr__(name: str) -> Any:
+    """Tell type checkers that the settings of the table are names here."""
+    raise AttributeError(f"there is no setting {name}")

@@ -7,17 +7,20 @@ upload, or carry a token of a session give nothing.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from semcrawl.errors import UsageError
 from semcrawl.links import Link
 from semcrawl.links.extraction import base_of
 from semcrawl.links.pagetext import texts_in
 from semcrawl.links.parsing import parse_html
 from semcrawl.links.texts import fold
+from semcrawl.settings.reader import setting
 from semcrawl.web.resolution import join_url
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, normalise
 from semcrawl.web.vocabulary import FoundBy
@@ -42,14 +45,33 @@ _MOST_FIELDS, _MOST_CHOICES = 100, 1000
 Pair = tuple[str, str]
 
 
+def _labelled(given: Any) -> dict[str, list[str]]:
+    """Return values by label, from a mapping or JSON; raise ``UsageError`` for other things."""
+    name = "SEMCRAWL_FORMS"
+    if isinstance(given, str):
+        try:
+            given = json.loads(given or "{}")
+        except ValueError:
+            given = None
+    if not isinstance(given, Mapping):
+        raise UsageError(f'{name} must be labels with values, such as {{"search": ["water"]}}')
+    values: dict[str, list[str]] = {}
+    for label, some in given.items():
+        several = [some] if isinstance(some, str) else some
+        if not (isinstance(several, Sequence) and all(isinstance(v, str) for v in several)):
+            raise UsageError(f"{name}: the values of {label!r} must be texts")
+        values[" ".join(str(label).casefold().split())] = list(several)
+    return values
+
+
 @dataclass(frozen=True, slots=True)
 class FormTable:
     """Values for the fields of forms, and how much is asked."""
 
     #: values by label, in lower case; ``*`` labels any field for words
-    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    values: Mapping[str, Sequence[str]] = setting("SEMCRAWL_FORMS", _labelled)
     #: most addresses of one host
-    most: int = 50
+    most: int = setting("SEMCRAWL_FORM_REQUESTS")
 
     def __bool__(self) -> bool:
         """Whether forms are filled."""

@@ -11,11 +11,11 @@ from typing import Any
 from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
-from semcrawl.config.numbers import read_number
 from semcrawl.crawl.attempt import Attempt
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.crawl.shareddates import SharedDates
 from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.settings.reader import Values
 from semcrawl.sources.lastmods import MOST_LIARS, Advice, Lastmods, keyed
 from semcrawl.web.hosts import netloc_of
 
@@ -43,7 +43,7 @@ class SitemapDates:
         self._on = settings.getbool("SEMCRAWL_REVISIT_BY_LASTMOD") and (
             self._revisits or self._shared
         )
-        share = read_number(settings, "SEMCRAWL_LASTMOD_CHECKS", low=0, high=1)
+        share = Values(settings)["SEMCRAWL_LASTMOD_CHECKS"]
         self._session = session
         self._stats = stats
         self._dates = Lastmods(share)

@@ -18,7 +18,6 @@ from twisted.python.failure import Failure
 from semcrawl.config.components import install
 from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.config.normalisation import url_normalisation
-from semcrawl.config.numbers import read_switch
 from semcrawl.config.readoptions import answer_reader
 from semcrawl.config.redisserver import START_URLS_KEY
 from semcrawl.config.scope import Scope
@@ -39,6 +38,7 @@ from semcrawl.links import Link, Page
 from semcrawl.reading.answer import AnswerReader, has_only_context
 from semcrawl.reading.reader import Reader
 from semcrawl.relevance import Ranked
+from semcrawl.settings.reader import fill, read_switch
 from semcrawl.sources.negotiation import address_of
 from semcrawl.spiders._responses import ResponseReader
 from semcrawl.spiders._submissions import Submissions
@@ -199,7 +199,7 @@ class FocusedSpider(Spider):
             reader=self.reader,
             targets=self.targets,
             judge=self.judge,
-            options=EndpointOptions.from_settings(self.settings),
+            options=fill(EndpointOptions, self.settings),
             queue=self.queue,
         )
         self._sitemaps = Sitemaps.of_spider(self, session, self._feed, self._endpoints)

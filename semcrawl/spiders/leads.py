@@ -24,6 +24,7 @@ from semcrawl.machine.recent import Recent
 from semcrawl.rdf import Reading
 from semcrawl.relevance import Label
 from semcrawl.relevance.rules import relevancy_r
+from semcrawl.settings.reader import fill
 from semcrawl.sources.cataloguepages import next_pages
 from semcrawl.sources.listing import MANY_TARGETS, PLACES, SOON
 from semcrawl.sources.negotiation import (
@@ -86,7 +87,7 @@ class Leads:
         cls, spider: Spider, session: CrawlSession, feed: LinkFeed, queue: str
     ) -> Self:
         """Read the spider's settings; raise ``UsageError`` for wrong ones."""
-        options = LeadOptions.from_settings(spider.settings)
+        options = fill(LeadOptions, spider.settings)
         again = Renegotiation(session, options, queue, spider.crawler.stats)
         return cls(spider.logger, session, feed, options, queue, again)
 

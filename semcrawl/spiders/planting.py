@@ -21,6 +21,7 @@ from semcrawl.frontier.backends import frontier_file
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
 from semcrawl.metadata.seedfates import seeds_to_repeat
+from semcrawl.settings.reader import fill
 from semcrawl.sources.endpointsteps import endpoint_of_seed
 from semcrawl.spiders.endpoints import first_links
 from semcrawl.spiders.linking import LinkFeed
@@ -76,7 +77,7 @@ class SeedPlanter:
         self._key = key
         self._seeds = seeds
         self._scope_text = scope
-        self._endpoints = EndpointOptions.from_settings(self._settings)
+        self._endpoints = fill(EndpointOptions, self._settings)
         harvests = self._settings.getbool("SEMCRAWL_HARVEST")
         has_start = getattr(spider.start, "__func__", None) is not Spider.start
         #: whether the spider has no seeds of its own and waits for some on its list

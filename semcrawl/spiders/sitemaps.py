@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from scrapy.http import Response
 
-from semcrawl.config.leadoptions import SitemapRules, SitemapUse
+from semcrawl.config.leadoptions import SitemapRules
 from semcrawl.crawl.attempt import Attempt, location_of
 from semcrawl.crawl.keptlists import KeptLists, Place
 from semcrawl.crawl.listgroups import put_last, waiting_last
@@ -20,6 +20,7 @@ from semcrawl.links import FoundBy, Page
 from semcrawl.machine.recent import Recent
 from semcrawl.reading.answer import ListedSitemap
 from semcrawl.relevance import Outcome
+from semcrawl.settings.reader import fill
 from semcrawl.sources import (
     GUESSED_AFTER,
     NAMED_AFTER,
@@ -85,17 +86,17 @@ class Sitemaps:
         cls, spider: Any, session: CrawlSession, feed: LinkFeed, endpoints: EndpointReader
     ) -> Self:
         """Make the sitemaps of a spider; a spider that follows no pages uses none."""
-        rules = SitemapRules.from_settings(spider.settings)
+        rules = fill(SitemapRules, spider.settings)
         if not spider.follows(Page("")):
-            rules = replace(rules, use=SitemapUse.NEVER)
-        feed.only_sitemaps = rules.use is SitemapUse.ONLY
+            rules = replace(rules, use="never")
+        feed.only_sitemaps = rules.use == "only"
         dates = SitemapDates(spider.settings, session, spider.crawler.stats)
         return cls(session, feed, endpoints, rules, spider.queue, spider.normalisation, dates)
 
     @property
     def on(self) -> bool:
         """Whether sitemaps are used at all."""
-        return self._rules.use is not SitemapUse.NEVER
+        return self._rules.use != "never"
 
     # -- finding
     async def note_answer(self, url: str) -> None:
@@ -124,7 +125,7 @@ class Sitemaps:
         found = [resolve(robots, each, self._normalisation) for each in named]
         if not found and host_of(url) in self._feed.policy.scope.roots:
             found, words, after = [f"{origin}/sitemap.xml"], (SITEMAP, GUESS), GUESSED_AFTER
-        if self._rules.use is SitemapUse.ONLY:
+        if self._rules.use == "only":
             after = 0
         host, links = netloc_of(url), []
         for each in dict.fromkeys(filter(None, found)):

@@ -12,8 +12,8 @@ from math import isfinite
 from typing import Any as Anything
 
 from semcrawl import settings as defaults
-from semcrawl.config.numbers import whole_number
 from semcrawl.errors import UsageError
+from semcrawl.settings.reader import Values
 from semcrawl.topics._combining import All, Any, Mean
 from semcrawl.topics._widening import Widened
 from semcrawl.topics.contract import Topic
@@ -55,7 +55,7 @@ def about(
     except UsageError as error:
         raise UsageError(" ".join(str(error).split())) from error
     topic = topics[0] if len(topics) == 1 else All((topic, 1.0) for topic in topics)
-    results = whole_number(settings, "SEMCRAWL_ABOUT_WIDEN", 0, 1000)
+    results = Values(settings)["SEMCRAWL_ABOUT_WIDEN"]
     return Widened(topic, results, threshold(settings), options) if results else topic
 
 

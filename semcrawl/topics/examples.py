@@ -12,8 +12,8 @@ from pathlib import Path
 from statistics import median
 from typing import ClassVar, Self
 
-from semcrawl.config.numbers import read_switch
 from semcrawl.errors import UsageError
+from semcrawl.settings.reader import read_switch
 from semcrawl.topics._heaps import Heaps
 from semcrawl.topics.arguments import split_list
 from semcrawl.topics.contract import STATEMENTS, TEXT, Document, Judgement

@@ -13,8 +13,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from semcrawl.config.numbers import whole_number
 from semcrawl.errors import UsageError
+from semcrawl.settings.reader import Values
 from semcrawl.topics.contract import STATEMENTS, Document, Judgement, StatementMemory
 from semcrawl.topics.excerpts import blocks
 from semcrawl.topics.options import TopicOptions
@@ -106,7 +106,7 @@ class New:
         """Make the topic; raise ``UsageError`` for an argument."""
         if argument.strip():
             raise UsageError("it takes no argument")
-        size = whole_number(options.settings, "SEMCRAWL_ABOUT_NEW_STATEMENTS")
+        size = Values(options.settings)["SEMCRAWL_ABOUT_NEW_STATEMENTS"]
         return cls(LocalMemory(size), options)
 
     @property

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from semcrawl import settings as defaults
-from semcrawl.config.numbers import whole_number
 from semcrawl.errors import UsageError, os_errors_as
+from semcrawl.settings.reader import Values
 
 #: name of the setting with the function that fetches URLs of topics; without it they are refused
 FETCH = "SEMCRAWL_ABOUT_FETCH"
@@ -58,6 +58,6 @@ class TopicOptions:
 
         Without ``read``, the function in the setting :data:`FETCH` fetches URLs.
         """
-        most = whole_number(settings, "SEMCRAWL_ABOUT_MAX_FILE")
+        most = Values(settings)["SEMCRAWL_ABOUT_MAX_FILE"]
         read = read or partial(read_file, fetch=settings.get(FETCH), most=most)
-        return cls(whole_number(settings, "SEMCRAWL_ABOUT_MAX_SIZE"), read, most, settings)
+        return cls(Values(settings)["SEMCRAWL_ABOUT_MAX_SIZE"], read, most, settings)

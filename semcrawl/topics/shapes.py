@@ -11,11 +11,11 @@ from typing import Self
 import pyoxigraph
 
 from semcrawl.config.extras import install_hint
-from semcrawl.config.numbers import whole_number
 from semcrawl.errors import UsageError
 from semcrawl.rdf import detect
 from semcrawl.rdf.sparqltext import terms_in
 from semcrawl.reading.pool import ReadingLost, ReadingProcesses
+from semcrawl.settings.reader import Values
 from semcrawl.topics.contract import MARKUP, STATEMENTS, STOPPED, Document, Judgement
 from semcrawl.topics.excerpts import blocks
 from semcrawl.topics.options import TopicOptions
@@ -54,8 +54,8 @@ class Shape:
         self._options = options
         self._words = Vocabulary(sorted({term for term in terms if term != _TYPE}), options)
         self.knows_words = any(term != _TYPE for term in terms)
-        seconds = whole_number(options.settings, "SEMCRAWL_ABOUT_SHAPE_TIMEOUT")
-        self._memory = whole_number(options.settings, "SEMCRAWL_ABOUT_SHAPE_MEMORY")
+        seconds = Values(options.settings)["SEMCRAWL_ABOUT_SHAPE_TIMEOUT"]
+        self._memory = Values(options.settings)["SEMCRAWL_ABOUT_SHAPE_MEMORY"]
         if fault := _fault_of(shape, seconds, self._memory):
             raise UsageError(fault)
         self._processes = ReadingProcesses(1, seconds)

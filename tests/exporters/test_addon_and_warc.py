@@ -20,8 +20,8 @@ from semcrawl import __version__
 from semcrawl import settings as defaults
 from semcrawl.addon import Addon
 from semcrawl.config.components import ITEM_PIPELINES, RESULT_EXTENSIONS
-from semcrawl.config.feedformats import FEED_EXPORTERS, FEED_STORAGES
 from semcrawl.errors import UsageError
+from semcrawl.settings.feedformats import FEED_EXPORTERS, FEED_STORAGES
 from semcrawl.spiders.html import HtmlSpider
 
 SPIDER = """

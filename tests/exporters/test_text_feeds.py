@@ -20,7 +20,6 @@ from scrapy.exporters import JsonLinesItemExporter, PprintItemExporter, PythonIt
 from scrapy.settings import Settings, default_settings
 from spiders.site import handler, page
 
-from semcrawl.config.feedformats import FEED_EXPORTERS
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.errors import StoreError, UsageError
 from semcrawl.exporters.feedchecks import check_feeds
@@ -34,6 +33,7 @@ from semcrawl.exporters.textfeeds import (
     XmlExporter,
 )
 from semcrawl.items import DocumentError, FetchOutcome, FetchRecord, RdfDocument, TopicPage
+from semcrawl.settings.feedformats import FEED_EXPORTERS
 
 csv.field_size_limit(1 << 30)
 

@@ -35,7 +35,9 @@ class Crawl:
         )
         frontier = backend_at(address).frontier(prefix, worker, frontier_options)
         strategy = strategy or load_strategy("breadth-first", {})
-        self.session = CrawlSession(frontier, strategy, SessionOptions(**options))  # type: ignore[arg-type]
+        self.session = CrawlSession(
+            frontier, strategy, SessionOptions(**{"concurrency": 8, "slow_start": 0, **options})
+        )  # type: ignore[arg-type]
         self.leases: asyncio.Queue[Lease] = asyncio.Queue()
 
     async def begin(self, *urls: str) -> int:

@@ -36,11 +36,7 @@ def test_the_settings_default_to_what_the_frontier_defaults_to() -> None:
         ("SEMCRAWL_MAX_WAITING", "7", "max_waiting", 7),
         ("SEMCRAWL_FAMILY_TRIES", "7", "family_tries", 7),
         ("SEMCRAWL_SEEN_EXACT", "7", "exact_limit", 7),
-        ("SEMCRAWL_SEEN_CAPACITY", "7", "seen_capacity", 7),
-        ("SEMCRAWL_SEEN_ERROR", "1e-3", "seen_error", 0.001),
         ("SEMCRAWL_REDIS_PATIENCE", "7.5", "patience", 7.5),
-        ("SEMCRAWL_FRONTIER_AHEAD", "7", "ahead", 7),
-        ("SEMCRAWL_FRONTIER_GLANCE", "7.5", "glance", 7.5),
     ],
 )
 def test_options_of_the_frontier(setting: str, word: str, option: str, value: object) -> None:

@@ -41,7 +41,9 @@ class Worker:
             options=FrontierOptions(delay=0.0, concurrency=100),
         )  # fmt: skip
         self.strategy = Learned()
-        self.session = CrawlSession(frontier, self.strategy, SessionOptions(shared=shared))
+        self.session = CrawlSession(
+            frontier, self.strategy, SessionOptions(concurrency=8, slow_start=0, shared=shared)
+        )
         self.leases: asyncio.Queue[Lease] = asyncio.Queue()
 
     async def begin(self) -> None:

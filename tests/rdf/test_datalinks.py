@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from semcrawl.config.readoptions import embedded_links
 from semcrawl.errors import UsageError
 from semcrawl.links import FoundBy, Link
 from semcrawl.rdf import data_links, read_embedded
 from semcrawl.rdf.datalinks import media_type
+from semcrawl.rdf.options import embedded_links
 
 URL = "http://example.org/dir/page"
 DATA = embedded_links(["data"])

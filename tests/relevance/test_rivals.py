@@ -12,6 +12,7 @@ from semcrawl.relevance.random import Random
 from semcrawl.relevance.registry import STRATEGIES
 from semcrawl.relevance.strategy import RuleOptions
 from semcrawl.relevance.url_distance import UrlDistance, url_distance
+from semcrawl.settings.reader import fill
 from semcrawl.web.vocabulary import Kind
 
 THESIS = RuleOptions(promote_waiting=False, keep_unlikely=False)
@@ -83,7 +84,7 @@ class TestEveryStrategy:
     ],
 )
 def test_switches_are_read_as_the_command_line_gives_them(value, meant):
-    options = RuleOptions.from_settings({"SEMCRAWL_PROMOTE_WAITING": value})
+    options = fill(RuleOptions, {"SEMCRAWL_PROMOTE_WAITING": value})
     assert options.promote_waiting is meant
     assert options.keep_unlikely
 
@@ -116,7 +117,7 @@ def test_other_workers_are_told_what_teaches_them_something(name, kind, told):
 
 def test_a_switch_that_says_neither_yes_nor_no_is_refused():
     with pytest.raises(UsageError, match="SEMCRAWL_KEEP_UNLIKELY"):
-        RuleOptions.from_settings({"SEMCRAWL_KEEP_UNLIKELY": "perhaps"})
+        fill(RuleOptions, {"SEMCRAWL_KEEP_UNLIKELY": "perhaps"})
 
 
 def test_random_order_follows_from_seed_and_url():

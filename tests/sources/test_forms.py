@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from semcrawl.config.leadoptions import form_table
 from semcrawl.errors import UsageError
+from semcrawl.settings.reader import fill
 from semcrawl.sources.forms import FormTable, form_links
 
 PORTAL = "http://portal.example/data/"
@@ -90,7 +90,7 @@ def test_large_and_broken_pages_are_read_too() -> None:
 @pytest.mark.parametrize("given", ["words", "[1]", {"q": 1}, {"q": [1]}])
 def test_a_wrong_table_is_one_clear_line(given: object) -> None:
     with pytest.raises(UsageError, match="SEMCRAWL_FORMS"):
-        form_table({"SEMCRAWL_FORMS": given})
-    assert form_table({"SEMCRAWL_FORMS": '{"Search  Words": "a"}'}).values == {
+        fill(FormTable, {"SEMCRAWL_FORMS": given})
+    assert fill(FormTable, {"SEMCRAWL_FORMS": '{"Search  Words": "a"}'}).values == {
         "search words": ["a"]
     }

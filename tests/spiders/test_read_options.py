@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,16 +12,11 @@ from hypothesis import strategies as st
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
-from semcrawl.config.readoptions import (
-    LINK_PRESETS,
-    document_reader,
-    embedded_kinds,
-    link_properties,
-    read_options,
-)
+from semcrawl.config.readoptions import document_reader, read_options
 from semcrawl.config.targets import Targets, saved_name
 from semcrawl.errors import UsageError
 from semcrawl.rdf import Embedded, ReadOptions, read, read_embedded
+from semcrawl.rdf.options import LINK_PRESETS, embedded_kinds, link_properties
 from semcrawl.spiders.contexts import ContextRules
 from semcrawl.spiders.html import HtmlSpider
 from semcrawl.web.urls import normalise
@@ -178,9 +174,9 @@ def test_hosts_that_contexts_may_come_from(hosts: tuple[str, ...], url: str, all
     ("setting", "value", "url"),
     [
         ("SEMCRAWL_URL_DROP_PARAMETERS", "view", "https://www.a.example/x?a=1"),
-        ("SEMCRAWL_URL_HTTPS_TO_HTTP", "1", "http://www.a.example/x?a=1&view=2"),
-        ("SEMCRAWL_URL_DROP_WWW", "1", "https://a.example/x?a=1&view=2"),
-        ("SEMCRAWL_URL_DROP_QUERY", "1", "https://www.a.example/x"),
+        ("SEMCRAWL_URL_RULES", "https-to-http", "http://www.a.example/x?a=1&view=2"),
+        ("SEMCRAWL_URL_RULES", "drop-www", "https://a.example/x?a=1&view=2"),
+        ("SEMCRAWL_URL_RULES", "drop-query", "https://www.a.example/x"),
         (
             "SEMCRAWL_URL_HOST_NAMES",
             '{"WWW.a.example": "b.example"}',
@@ -220,25 +216,25 @@ PAGE = b'<html><body vocab="http://v.example/"><p property="p">1<p property="p">
 
 
 @pytest.mark.parametrize(
-    ("setting", "value", "body", "quads", "errors"),
+    ("bound", "value", "body", "quads", "errors"),
     [
-        ("SEMCRAWL_MAX_ERRORS_KEPT", 1, LINES + b"wrong .\n" * 3, 4, 1),
-        ("SEMCRAWL_MAX_NQUADS_SIZE", 100, LINES, 0, 1),
-        ("SEMCRAWL_MAX_ARCHIVE_MEMBERS", 1, ZIPPED.getvalue(), 4, 1),
-        ("SEMCRAWL_MAX_UNPACKED_SIZE", 100, ZIPPED.getvalue(), 4, 2),
-        ("SEMCRAWL_MAX_ENTITY_SIZE", 1000, ENTITIES % (b"x" * 2000), 0, 1),
-        ("SEMCRAWL_MAX_NESTING", 5, NESTED, 0, 1),
-        ("SEMCRAWL_MAX_INLINED_CONTEXT_SIZE", 10, WITH_CONTEXT, 0, 1),
-        ("SEMCRAWL_MAX_TRIPLES_PER_PAGE", 1, PAGE, 1, 1),
-        ("SEMCRAWL_MAX_TRIPLES_SIZE_PER_PAGE", 70, PAGE, 1, 1),
-        ("SEMCRAWL_EMBEDDED", "jsonld", PAGE, 0, 0),
+        ("max_errors", 1, LINES + b"wrong .\n" * 3, 4, 1),
+        ("max_nquads_bytes", 100, LINES, 0, 1),
+        ("max_members", 1, ZIPPED.getvalue(), 4, 1),
+        ("max_unpacked_bytes", 100, ZIPPED.getvalue(), 4, 2),
+        ("max_entity_bytes", 1000, ENTITIES % (b"x" * 2000), 0, 1),
+        ("max_depth", 5, NESTED, 0, 1),
+        ("max_context_bytes", 10, WITH_CONTEXT, 0, 1),
+        ("max_page_triples", 1, PAGE, 1, 1),
+        ("max_page_triples_size", 70, PAGE, 1, 1),
+        ("embedded", embedded_kinds(["jsonld"]), PAGE, 0, 0),
     ],
 )
-def test_each_bound_of_reading_is_a_setting(
-    setting: str, value: object, body: bytes, quads: int, errors: int
+def test_each_bound_of_reading_is_an_option(
+    bound: str, value: object, body: bytes, quads: int, errors: int
 ) -> None:
-    for changed in ({}, {setting: value}):
-        settings = Settings({**reading_settings(), **changed})
+    for changed in ({}, {bound: value}):
+        options = replace(read_options(Settings(reading_settings())), **changed)
         take = read_embedded if body is PAGE else read
-        found = take(body, "http://a.example/x", None, read_options(settings), contexts=CONTEXT)
+        found = take(body, "http://a.example/x", None, options, contexts=CONTEXT)
         assert ((found.quads, len(found.errors)) == (quads, errors)) is bool(changed), found.errors

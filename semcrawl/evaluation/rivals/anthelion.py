@@ -22,10 +22,10 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 from zlib import crc32
 
-from semcrawl.config.numbers import random_seed
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.strategy import RuleOptions, Strategy
+from semcrawl.settings.reader import Values, fill
 from semcrawl.web.hosts import netloc_of
 
 #: size of the hash table of tokens; share of random choices, and pulls after which it halves
@@ -58,7 +58,7 @@ class Anthelion(Strategy):
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read ``SEMCRAWL_RANDOM_SEED`` beside the settings of the base class."""
-        return cls(RuleOptions.from_settings(settings), random_seed(settings))
+        return cls(fill(RuleOptions, settings), Values(settings)["SEMCRAWL_RANDOM_SEED"])
 
     def cited(self, page: Page, links: Sequence[Link]) -> None:
         """Note whether the page or a sibling of its links had data."""

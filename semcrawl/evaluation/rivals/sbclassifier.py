@@ -24,10 +24,10 @@ from itertools import pairwise
 from random import Random
 from typing import Any, Self
 
-from semcrawl.config.numbers import random_seed
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.strategy import RuleOptions, Strategy
+from semcrawl.settings.reader import Values, fill
 
 #: least cosine of a path with its action; weight of exploration; URLs in a batch; rate of learning
 THETA, ALPHA, BATCH, _RATE = 0.75, 2 * math.sqrt(2), 10, 0.5
@@ -95,7 +95,7 @@ class SbClassifier(Strategy):
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read ``SEMCRAWL_RANDOM_SEED`` beside the settings of the base class."""
-        return cls(RuleOptions.from_settings(settings), random_seed(settings))
+        return cls(fill(RuleOptions, settings), Values(settings)["SEMCRAWL_RANDOM_SEED"])
 
     def group(self, page: Page, link: Link, label: Label) -> tuple[str, float]:
         """Put targets to the front, and other links to their action, in random order."""

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Protocol
 
 from semcrawl.frontier.contract.entries import Lease, WaitingLink
+from semcrawl.settings.reader import setting
 
 
 class HostPace(Protocol):
@@ -64,11 +65,11 @@ class AddressLimits:
     """The pace of an address, over all workers and host names."""
 
     #: seconds between the starts of two requests; 0 = addresses have no pace
-    delay: float = 0.1
+    delay: float = setting("SEMCRAWL_ADDRESS_DELAY")
     #: requests at a time
     concurrency: int = 8
     #: whether private addresses have a pace too
-    private: bool = False
+    private: bool = setting("SEMCRAWL_PACE_PRIVATE_ADDRESSES")
 
 
 class AddressPace(Protocol):

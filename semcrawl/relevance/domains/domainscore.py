@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Self
 
-from semcrawl.config.numbers import random_seed, read_number
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome
 from semcrawl.relevance.domains._domainstate import Known, dump_known, load_known
@@ -16,9 +15,9 @@ from semcrawl.relevance.domains.roulette import Roulette
 from semcrawl.relevance.domains.votes import Votes
 from semcrawl.relevance.linkrank import LinkRankOptions
 from semcrawl.relevance.linkweights import LinkWeights, WeightOptions
-from semcrawl.relevance.pagerank import rank_options
 from semcrawl.relevance.strategy import RuleOptions
 from semcrawl.relevance.weightedpagerank import WeightedPageRank
+from semcrawl.settings.reader import fill, setting
 from semcrawl.web.hosts import domain_of
 from semcrawl.web.vocabulary import Kind
 
@@ -68,10 +67,10 @@ class DomainScore(WeightedPageRank):
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Read the settings of its parts, and the topic; raise ``UsageError`` for a wrong one."""
         return cls(
-            RuleOptions.from_settings(settings),
-            rank_options(settings),
+            fill(RuleOptions, settings),
+            fill(LinkRankOptions, settings),
             LinkWeights.from_settings(settings),
-            DomainOptions.from_settings(settings),
+            fill(DomainOptions, settings),
         )
 
     # -- links
@@ -239,21 +238,10 @@ class DomainOptions:
     """Options of :class:`DomainScore`."""
 
     #: difference in score at which a domain is drawn e times as often; small = greedy
-    temperature: float = 0.1
-    #: first learning rate of a domain's weights; it falls with 1/√n
-    learning_rate: float = 0.1
+    temperature: float = setting("SEMCRAWL_DOMAIN_TEMPERATURE")
+    #: first learning rate of a domain's weights, which falls with 1/√n. Above ½ a
+    #: step might overshoot, as there are four inputs of up to 1
+    learning_rate: float = setting("SEMCRAWL_DOMAIN_LEARNING_RATE")
     #: groups, by domain, whose mean is the score of a page without neighbours in its own
-    groups: int = 3
-    seed: int = 0
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Read ``SEMCRAWL_DOMAIN_…`` and the random seed; raise ``UsageError`` for a wrong one."""
-        usual, prefix = cls(), "SEMCRAWL_DOMAIN_"
-        return cls(
-            read_number(settings, f"{prefix}TEMPERATURE", usual.temperature, 0.005, 1000),
-            # above ½ a step might overshoot, as there are four inputs of up to 1
-            read_number(settings, f"{prefix}LEARNING_RATE", usual.learning_rate, 0, 0.5),
-            int(read_number(settings, f"{prefix}GROUPS", usual.groups, 1, 1000)),
-            random_seed(settings),
-        )
+    groups: int = setting("SEMCRAWL_DOMAIN_GROUPS")
+    seed: int = setting("SEMCRAWL_RANDOM_SEED")

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from semcrawl.config.numbers import read_switch
 from semcrawl.errors import UsageError
+from semcrawl.settings.reader import read_switch
 
 #: families of features that can be switched off (ablations)
 FEATURE_FAMILIES: frozenset[str] = frozenset(
