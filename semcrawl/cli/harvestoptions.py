@@ -20,7 +20,7 @@ from semcrawl.relevance.focus import usual_targets
 #: settings of ``--fast``, for your own servers only
 _FAST: dict[str, Any] = {
     "SEMCRAWL_CRAWL_DELAY": 0.0,
-    "SEMCRAWL_OBEY_CRAWL_DELAY": False,
+    "SEMCRAWL_MAX_CRAWL_DELAY": 0.0,
     "SEMCRAWL_CONCURRENCY_PER_HOST": 8,
     "CONCURRENT_REQUESTS": 8,
     "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,

@@ -97,7 +97,6 @@ def _harvest(
             [sys.executable, "-m", "semcrawl", "harvest", "--worker"],
             count,
             task,
-            restarts=settings.getint("SEMCRAWL_WORKER_RESTARTS"),
             budget=pages or None,
             display=display,
             interval=progress_interval(settings) if mode != "off" else None,

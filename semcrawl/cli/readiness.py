@@ -24,7 +24,7 @@ from semcrawl.images.schema import IMAGES_DB, open_images
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.pipelines.pagestore import PAGES_FILE, PAGES_LEDGER
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE, orphaned
-from semcrawl.pipelines.stores.opening import check_store_settings
+from semcrawl.pipelines.stores.opening import StoreOptions, check_store_settings
 from semcrawl.relevance.focus import read_focus
 from semcrawl.settings.reader import fill
 from semcrawl.spiders.otherbodies import image_options
@@ -136,7 +136,7 @@ def check_results(settings: BaseSettings) -> None:
 
 def delivers(settings: BaseSettings) -> bool:
     """Whether documents are delivered to a triple store."""
-    return bool(settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL"))
+    return bool(fill(StoreOptions, settings).named)
 
 
 def metadata_url(settings: BaseSettings, folder: Path) -> str:

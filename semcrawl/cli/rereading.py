@@ -13,7 +13,7 @@ from typing import IO, Protocol, Self
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from semcrawl.config.readoptions import answer_reader
+from semcrawl.config.readoptions import ReaderOptions, answer_reader
 from semcrawl.config.targets import Targets, saved_name
 from semcrawl.evaluation.warcrecords import Damage, RecordedResponse, Unchanged, responses_in
 from semcrawl.items import EMBEDDED, DocumentError, RdfDocument
@@ -25,8 +25,10 @@ from semcrawl.reading import process as isolated
 from semcrawl.reading.answer import Answer, AnswerTask, Form, Received
 from semcrawl.reading.pool import ReadingLost, ReadingProcesses
 from semcrawl.reading.reader import discard
+from semcrawl.settings.reader import fill
 from semcrawl.sources.endpointsteps import query_of
 from semcrawl.sources.negotiation import as_rdf
+from semcrawl.spiders.contexts import ContextRules
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.results import NOT_KEPT, begins_later, missing_part
 from semcrawl.web.bodies import BodyFile
@@ -177,14 +179,14 @@ class Rereading:
         answers = answer_reader(settings, judge.text_chars, spool)
         reader = answers.reader
         nothing = Received("", b"", lambda name: ())
-        context = settings.getint("SEMCRAWL_MAX_CONTEXT_SIZE")
+        context = ContextRules().max_bytes
         return cls(
             AnswerTask(nothing, reader.extraction, reader.options, answers.options),
             ReadingProcesses(
-                count, reader.options.max_seconds, spool, settings.getint("SEMCRAWL_READ_MEMORY")
+                count, reader.options.max_seconds, spool, fill(ReaderOptions, settings).memory
             ),
             judge,
-            Targets.parse(settings.getlist("SEMCRAWL_TARGETS")),
+            fill(ReaderOptions, settings).targets,
             sink,
             tell,
             _AHEAD * count,

@@ -17,6 +17,8 @@ from semcrawl.cli.signals import signals_call
 from semcrawl.cli.workerside import RS
 from semcrawl.terminal.crawlfigures import Display, Figures
 
+#: how often a worker that dies is started again
+RESTARTS = 3
 #: longest message in bytes
 _LONGEST = 1 << 24
 #: seconds for which another worker's same line is not shown again
@@ -62,7 +64,6 @@ class Workers:
         count: int,
         task: Callable[[int, int], Mapping[str, Any] | None],
         *,
-        restarts: int,
         budget: int | None,
         display: Display,
         interval: float | None,
@@ -79,7 +80,6 @@ class Workers:
         self.stopped = 0
         self._command = command
         self._task = task
-        self._restarts = restarts
         self._budget = budget
         self._display = display
         self._interval = interval
@@ -140,13 +140,9 @@ class Workers:
     def _note_death(self, worker: Worker, status: int) -> bool:
         """Report a worker that died; return whether it is restarted."""
         worker.deaths += 1
-        worker.given_up = worker.deaths > self._restarts
+        worker.given_up = worker.deaths > RESTARTS
         how = f"was killed ({_signal_name(-status)})" if status < 0 else f"died (status {status})"
-        then = (
-            f"is not started again (SEMCRAWL_WORKER_RESTARTS is {self._restarts})"
-            if worker.given_up
-            else "is started again"
-        )
+        then = "is not started again" if worker.given_up else "is started again"
         self._say(f"worker {worker.number} {how} and {then}")
         return not worker.given_up
 

@@ -14,7 +14,7 @@ from semcrawl.cli.jobs import JobCommand, print_json, print_table, remark
 from semcrawl.cli.signals import signals_call
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import UsageError
-from semcrawl.settings.reader import Values
+from semcrawl.settings.reader import fill
 
 if TYPE_CHECKING:
     from semcrawl.imagesearch import ImageSearch, SearchOptions
@@ -117,15 +117,8 @@ class Command(JobCommand):
 def search_options(settings: BaseSettings) -> SearchOptions:
     """Return the options of a search from the settings. Raises ``UsageError``."""
     from semcrawl.imagesearch import SearchOptions
-    from semcrawl.imagesearch.imageindexing import IndexOptions
 
-    usual = IndexOptions()
-    index = IndexOptions(
-        settings.getint("SEMCRAWL_IMAGE_CLASSES", usual.classes),
-        Values(settings)["SEMCRAWL_IMAGE_CLASS_NEARNESS"],
-        Values(settings)["SEMCRAWL_IMAGE_PICTURE_SHARE"],
-    )
-    return SearchOptions(index, remember=settings.getbool("SEMCRAWL_IMAGE_QUERIES_KEPT", True))
+    return fill(SearchOptions, settings)
 
 
 def _say_that_it_takes_long(images: int) -> None:

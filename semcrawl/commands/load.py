@@ -12,7 +12,13 @@ from semcrawl.cli.readiness import check_folder
 from semcrawl.errors import StoreError, UsageError, existing_folder
 from semcrawl.machine.filelocks import try_lock
 from semcrawl.pipelines.quadsfile import QUADS_FILE
-from semcrawl.pipelines.stores.opening import RENAMED_WORDS, STORE_LOCK, open_deliverer
+from semcrawl.pipelines.stores.opening import (
+    RENAMED_WORDS,
+    STORE_LOCK,
+    StoreOptions,
+    open_deliverer,
+)
+from semcrawl.settings.reader import fill
 from semcrawl.terminal.messages import amount
 from semcrawl.terminal.printable import printable
 
@@ -50,7 +56,7 @@ class Command(OfflineCommand):
                 settings.set(f"SEMCRAWL_{name}", value, priority="cmdline")
         if opts.adopt:
             settings.set("SEMCRAWL_STORE_ADOPT", True, priority="cmdline")
-        if not (settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL")):
+        if not fill(StoreOptions, settings).named:
             raise UsageError("give the triple store: --store URL, --update URL, or both")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -15,6 +15,7 @@ from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
 from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.pagestore import count_pages
 from semcrawl.results.mergedjobs import merge_jobs
+from semcrawl.settings.reader import fill
 from semcrawl.terminal.messages import amount
 
 
@@ -45,12 +46,7 @@ class Command(OfflineCommand):
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Merge and report."""
         folders, out = [Path(arg) for arg in args], Path(opts.out)
-        settings, usual = self.own_settings, ImageOptions()
-        images = ImageOptions(
-            max_pages=settings.getint("SEMCRAWL_IMAGES_MAX_PAGES", usual.max_pages),
-            near_bits=settings.getint("SEMCRAWL_IMAGES_NEAR_BITS", usual.near_bits),
-        )
-        merged = merge_jobs(folders, out, images)
+        merged = merge_jobs(folders, out, fill(ImageOptions, self.own_settings))
         # workers of one crawl share a frontier: the last to end knows what waits
         by_age = sorted(folders, key=lambda folder: (folder / CRAWL_DB).stat().st_mtime)
         targets, about, threshold = aim_of(by_age)

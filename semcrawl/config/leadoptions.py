@@ -29,13 +29,13 @@ class LeadOptions:
     #: most pages of one catalogue
     most_pages: int = setting("SEMCRAWL_MAX_CATALOGUE_PAGES")
     #: most bytes of one list that is not RDF
-    most_bytes: int = setting("SEMCRAWL_CATALOGUE_MAX_SIZE")
+    most_bytes: int = 16 * 2**20
     #: ``Link:`` headers, and linksets
     signposts: bool = setting("SEMCRAWL_SIGNPOSTING")
     #: ``auto`` or ``never``
     negotiation: str = setting("SEMCRAWL_NEGOTIATION")
     #: pages of one shape that are requested again before one of them gives what was asked for
-    tries: int = setting("SEMCRAWL_NEGOTIATION_TRIES")
+    tries: int = 2
     #: names below ``/.well-known/``
     well_known: tuple[str, ...] = setting("SEMCRAWL_WELL_KNOWN", _well_known)
     #: what search forms are filled with
@@ -63,7 +63,7 @@ class EndpointOptions:
     #: most triples of an endpoint, by its own counts (0: any number)
     most: int = setting("SEMCRAWL_ENDPOINT_TRIPLES")
     #: seconds to wait for the answer to a query
-    timeout: float = setting("SEMCRAWL_ENDPOINT_TIMEOUT")
+    timeout: float = 60.0
     #: seconds for all queries to an endpoint in one run (0: no limit)
     seconds: float = setting("SEMCRAWL_ENDPOINT_TIME")
     #: patterns of names of graphs that are left out: the system graphs of servers
@@ -91,4 +91,4 @@ class SitemapRules:
     use: str = setting("SEMCRAWL_SITEMAPS")
     limits: SitemapLimits = field(default_factory=SitemapLimits)
     #: most sitemaps of a host
-    most: int = setting("SEMCRAWL_MAX_SITEMAPS_OF_HOST")
+    most: int = 1000

@@ -26,6 +26,8 @@ from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.tally import Tally, is_context_fetch, is_robots
 from semcrawl.web.hosts import domain_of, netloc_of, start_of
 
+#: seconds after which a worker reads changed limits and what other workers have spent
+INTERVAL = 2.0
 #: places whose sums are remembered while no budget asks for them
 _MOST_PLACES = 20_000
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -341,5 +343,5 @@ async def keep_limits(
         if await take_back(session.frontier, limits.now):
             session.wake()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(settings.getfloat("SEMCRAWL_LIMITS_INTERVAL")):
+            async with asyncio.timeout(INTERVAL):
                 await session.finished.wait()

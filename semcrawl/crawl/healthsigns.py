@@ -37,7 +37,7 @@ class HealthOptions:
     #: 403 responses in a row after which a host that worked before may have blocked us; 0 = never
     forbidden: int = setting("SEMCRAWL_HOST_FORBIDDEN")
     #: seconds of the first rest; each further rest is longer by as much
-    rest: float = setting("SEMCRAWL_HOST_REST")
+    rest: float = 2.0
     #: how rests grow
     rest_policy: RestPolicyName = setting("SEMCRAWL_HOST_REST_POLICY", RestPolicyName)
     #: seconds to wait for our own network, or for a host that answered before

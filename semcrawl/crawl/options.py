@@ -64,7 +64,7 @@ class SessionOptions:
     #: key of politeness: ``host``, or ``domain`` (pay-level domain)
     pace_by: str = setting("SEMCRAWL_PACE_BY")
     #: bytes of memory for parsed robots.txt files, about
-    robots_memory: int = setting("SEMCRAWL_ROBOTS_MEMORY")
+    robots_memory: int = 32 * 1024 * 1024
     #: seconds between looks at the seed lists, and at the seeds of other workers
     seed_interval: float = 0.5
     #: seconds between reads of other workers' events

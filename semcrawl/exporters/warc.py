@@ -27,6 +27,8 @@ from semcrawl.pipelines.fileidentity import FileIdentities
 from semcrawl.web.bodies import body_file
 from semcrawl.web.robotstags import HEADER
 
+#: bytes after which the next file begins
+_MAX_SIZE = 1 << 30
 logger = logging.getLogger(__name__)
 
 #: headers about the transfer, which do not hold for the stored body
@@ -52,7 +54,7 @@ class WarcExtension:
             raise StoreError(f"SEMCRAWL_WARC needs: {install_hint('warc')}") from None
         self._writer_class: Any = WARCWriter
         self._folder = job_folder(crawler.settings)
-        self._max_size = crawler.settings.getint("SEMCRAWL_WARC_SIZE", 1 << 30)
+        self._max_size = _MAX_SIZE
         self._crawler = crawler
         self._stats = crawler.stats
         self._tags = robots_tags(crawler.settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import dataclass
 from typing import Self
 
 from scrapy import signals
@@ -16,8 +17,11 @@ from semcrawl.crawl.spider import session_of
 from semcrawl.errors import FrontierError
 from semcrawl.frontier.contract import QUEUES
 from semcrawl.items import FetchOutcome
+from semcrawl.settings.reader import fill, setting
 from semcrawl.terminal.crawlfigures import Display, Figures
 
+#: seconds between two lines
+INTERVAL = 5.0
 #: seconds between updates of a live display
 _LIVE_INTERVAL = 0.5
 
@@ -66,9 +70,16 @@ class Progress:
                     await asyncio.sleep(self._interval)
 
 
+@dataclass(frozen=True, slots=True)
+class ProgressOptions:
+    """How progress is shown."""
+
+    mode: str = setting("SEMCRAWL_PROGRESS")
+
+
 def progress_mode(settings: BaseSettings) -> str:
     """Return how to show progress: ``live``, ``lines`` or ``off``."""
-    mode = settings.get("SEMCRAWL_PROGRESS", "off")
+    mode: str = fill(ProgressOptions, settings).mode
     if mode == "auto":
         mode = "live" if sys.stderr.isatty() else "lines"
     return mode if mode in ("live", "lines") else "off"
@@ -77,7 +88,7 @@ def progress_mode(settings: BaseSettings) -> str:
 def progress_interval(settings: BaseSettings) -> float:
     """Return the seconds between updates of the display."""
     live = progress_mode(settings) == "live"
-    return _LIVE_INTERVAL if live else settings.getfloat("SEMCRAWL_PROGRESS_INTERVAL")
+    return _LIVE_INTERVAL if live else INTERVAL
 
 
 async def figures_of(session: CrawlSession) -> Figures:

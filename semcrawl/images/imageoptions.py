@@ -40,7 +40,7 @@ class ImageOptions:
     #: most pages of an image that is no logo or advertisement; 0: any number
     max_pages: int = setting("SEMCRAWL_IMAGES_MAX_PAGES")
     #: most bits in which the hashes of near copies differ; −1: only equal bytes are copies
-    near_bits: int = setting("SEMCRAWL_IMAGES_NEAR_BITS")
+    near_bits: int = 16
     #: options of places
     places: PlaceOptions = part(PlaceOptions)
 

@@ -22,6 +22,7 @@ from semcrawl.imagesearch.fulltext import QueryWord, query_words
 from semcrawl.imagesearch.imageindexing import IndexOptions, current_index
 from semcrawl.imagesearch.misspellings import Spelling
 from semcrawl.imagesearch.shownimages import ShownImage
+from semcrawl.settings.reader import setting
 
 Floats = npt.NDArray[np.float32]
 
@@ -36,7 +37,7 @@ class SearchOptions:
     index: IndexOptions = field(default_factory=IndexOptions)
     weights: Weights = field(default_factory=Weights)
     #: whether queries and clicks are remembered
-    remember: bool = True
+    remember: bool = setting("SEMCRAWL_IMAGE_QUERIES_KEPT")
 
 
 @dataclass(frozen=True, slots=True)

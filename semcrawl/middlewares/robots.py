@@ -41,6 +41,7 @@ from semcrawl.crawl.sharedrobots import (
 from semcrawl.crawl.spider import session_of
 from semcrawl.crawl.turns import Turn
 from semcrawl.download.enginelimits import extra_download_slot
+from semcrawl.settings.reader import fill, setting
 from semcrawl.spiders.retrying import retry_after
 from semcrawl.web.hosts import origin_of
 from semcrawl.web.largerobots import LargeRules
@@ -61,13 +62,27 @@ _MOST_OTHERS = 500
 _REDIRECTS = 5
 
 
+@dataclass(frozen=True, slots=True)
+class RobotsRules:
+    """Seconds for which files of robots.txt hold, and waits that are obeyed."""
+
+    #: longest crawl delay; 0: none is obeyed
+    longest_delay: float = setting("SEMCRAWL_MAX_CRAWL_DELAY")
+    #: seconds after which a file is fetched again (RFC 9309: at most a day)
+    lifetime: float = 86_400.0
+    #: seconds until a file that failed (status 5xx or 429) is requested again
+    retry: float = 30.0
+    #: longest Retry-After
+    longest_retry: float = setting("SEMCRAWL_MAX_RETRY_AFTER")
+
+
 class PacedRobotsMiddleware(RobotsTxtMiddleware):
     """Obeys robots.txt (RFC 9309), and sets its Crawl-delay or Request-rate in the frontier (T.8).
 
     One worker fetches the file for all workers and spiders, and again after
-    ``SEMCRAWL_ROBOTS_LIFETIME`` seconds. If there is none (status 4xx), everything is allowed. If
+    a day. If there is none (status 4xx), everything is allowed. If
     the server fails (5xx), refuses for now (429) or cannot be reached, nothing is allowed: its
-    links are tried again after ``SEMCRAWL_ROBOTS_RETRY`` seconds, or later if its ``Retry-After``
+    links are tried again after 30 seconds, or later if its ``Retry-After``
     says so. Of a long file the first 512 KiB count, whatever the limits of documents.
 
     The crawl delay of the file holds, up to ``SEMCRAWL_MAX_CRAWL_DELAY`` seconds; without one,
@@ -78,12 +93,13 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         settings = crawler.settings
-        self._longest = settings.getfloat("SEMCRAWL_MAX_CRAWL_DELAY")
-        self._obey = settings.getbool("SEMCRAWL_OBEY_CRAWL_DELAY")
-        self._lifetime = settings.getfloat("SEMCRAWL_ROBOTS_LIFETIME")
-        self._retry = settings.getfloat("SEMCRAWL_ROBOTS_RETRY")
+        rules = fill(RobotsRules, settings)
+        self._longest = rules.longest_delay
+        self._obey = rules.longest_delay > 0
+        self._lifetime = rules.lifetime
+        self._retry = rules.retry
         self._follows = settings.getbool("REDIRECT_ENABLED")
-        self._longest_retry = settings.getfloat("SEMCRAWL_MAX_RETRY_AFTER")
+        self._longest_retry = rules.longest_retry
         self._agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
         self._names = names_of(str(self._agent))
         #: bytes received of each robots.txt

@@ -24,10 +24,14 @@ from semcrawl.pipelines.stores.delivery import Delivered, Deliverer
 from semcrawl.pipelines.stores.opening import (
     RENAMED_WORDS,
     STORE_LOCK,
+    StoreOptions,
     check_store_settings,
     open_deliverer,
 )
+from semcrawl.settings.reader import fill
 
+#: seconds that a closing spider waits for an unreachable store
+PATIENCE = 60.0
 logger = logging.getLogger(__name__)
 
 #: seconds between looks for work that another crawler of the job folder has left
@@ -69,7 +73,7 @@ class StorePipeline(QuadsFilePipeline):
         check_store_settings(settings)
         self._settings = settings
         self._store_stats = stats
-        self._patience = settings.getfloat("SEMCRAWL_STORE_CLOSE_TIMEOUT", 60.0)
+        self._patience = PATIENCE
         self._lock: IO[bytes] | None = None
         self._deliverer: Deliverer | None = None
         self._task: asyncio.Task[None] | None = None
@@ -86,7 +90,7 @@ class StorePipeline(QuadsFilePipeline):
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the pipeline; it is off without ``SEMCRAWL_STORE_URL`` or ``…_UPDATE_URL``."""
         settings = crawler.settings
-        if not (settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL")):
+        if not fill(StoreOptions, settings).named:
             raise NotConfigured
         return cls(job_folder(settings), settings, crawler.stats, crawler)
 

@@ -99,11 +99,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             first=True,
         ),
         Setting(
-            "SEMCRAWL_WORKER_RESTARTS",
-            3,
-            "How often each of these processes is restarted when it dies.",
-        ),
-        Setting(
             "SEMCRAWL_FORESEE_SLASHES",
             True,
             "Whether to request folders that are linked without their slash with it at once, where "
@@ -131,12 +126,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "addresses that differ in digits and queries. 0 = any number.",
         ),
         Setting(
-            "SEMCRAWL_CATALOGUE_MAX_SIZE",
-            16 * 1024 * 1024,
-            "Largest catalogue or linkset to read, in bytes, if it is not RDF.",
-            unit="bytes",
-        ),
-        Setting(
             "SEMCRAWL_SIGNPOSTING",
             True,
             "Whether to follow `Link:` headers and linksets (RFC 9264).",
@@ -149,11 +138,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "describe themselves, others of a host that gave RDF this way; 406 and the like), "
             "`never`.",
             words=("auto", "never"),
-        ),
-        Setting(
-            "SEMCRAWL_NEGOTIATION_TRIES",
-            2,
-            "Pages of one shape to request again before one of them gives what was asked for.",
         ),
         Setting(
             "SEMCRAWL_FORMS",
@@ -190,23 +174,11 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "The same limits per pay-level domain.",
         ),
         Setting(
-            "SEMCRAWL_LIMITS_INTERVAL",
-            2.0,
-            "Seconds after which a worker reads changed limits and the requests that other workers "
-            "have spent, and in a re-visit the sitemaps that they have read.",
-            unit="s",
-        ),
-        Setting(
             "SEMCRAWL_SITEMAPS",
             "auto",
             "Whether to read sitemaps: `auto` (those that robots.txt names, else `/sitemap.xml` of "
             "the seeds' hosts), `never`, or `only` (and follow no links of pages).",
             words=("auto", "never", "only"),
-        ),
-        Setting(
-            "SEMCRAWL_MAX_SITEMAPS_OF_HOST",
-            1000,
-            "Most sitemaps of a host per worker.",
         ),
         Setting(
             "SEMCRAWL_PATIENCE",
@@ -277,12 +249,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "SEMCRAWL_ENDPOINT_TRIPLES",
             10_000_000,
             "Most triples of one endpoint, by its own counts; 0 = no limit.",
-        ),
-        Setting(
-            "SEMCRAWL_ENDPOINT_TIMEOUT",
-            60.0,
-            "Seconds to wait for the answer to a query.",
-            unit="s",
         ),
         Setting(
             "SEMCRAWL_ENDPOINT_TIME",
@@ -381,35 +347,10 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "Whether these two limits apply to private addresses too.",
         ),
         Setting(
-            "SEMCRAWL_OBEY_CRAWL_DELAY",
-            True,
-            "Whether to obey Crawl-delay and Request-rate of robots.txt.",
-        ),
-        Setting(
             "SEMCRAWL_MAX_CRAWL_DELAY",
             60.0,
-            "Longest crawl delay of a robots.txt that is obeyed, in seconds.",
-            unit="s",
-        ),
-        Setting(
-            "SEMCRAWL_ROBOTS_LIFETIME",
-            86_400.0,
-            "Seconds after which a robots.txt is fetched again (RFC 9309: at most a day).",
-            unit="s",
-        ),
-        Setting(
-            "SEMCRAWL_ROBOTS_MEMORY",
-            32 * 1024 * 1024,
-            "Approximate bytes of a worker's memory for the rules of robots.txt files. The "
-            "frontier keeps all files; other rules are read from there, large ones in the "
-            "background.",
-            unit="bytes",
-        ),
-        Setting(
-            "SEMCRAWL_ROBOTS_RETRY",
-            30.0,
-            "Seconds until a failed robots.txt (status 5xx or 429) is requested again, or longer "
-            "by its Retry-After. Until then nothing is requested from its host.",
+            "Longest Crawl-delay or Request-rate of a robots.txt that is obeyed, in seconds; "
+            "0 = obey none.",
             unit="s",
         ),
         Setting(
@@ -432,13 +373,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             6,
             "Answers 403 in a row after which an address that the host served before is requested. "
             "If the host refuses that too, it has blocked us, and rests. 0 = never.",
-        ),
-        Setting(
-            "SEMCRAWL_HOST_REST",
-            2.0,
-            "Seconds of the first rest. Each further rest in a row is longer by this time, and "
-            "each answer shortens the next rest by it.",
-            unit="s",
         ),
         Setting(
             "SEMCRAWL_HOST_REST_POLICY",
@@ -657,13 +591,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "Most pages with the same image; an image on more pages is dropped as a logo or an "
             "advertisement. 0 = any number.",
         ),
-        Setting(
-            "SEMCRAWL_IMAGES_NEAR_BITS",
-            16,
-            "Most bits of 64 in which the perceptual hashes of near copies differ. Their "
-            "miniatures are then compared. -1 = only images of equal bytes are copies.",
-            low=-1,
-        ),
     ),
     "Reading": (
         Setting(
@@ -859,41 +786,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "Hosts from which JSON-LD contexts may be fetched: names, `*.example.org`, `*` = any. "
             "Empty: none. The contexts of schema.org and of the W3C are built in.",
         ),
-        Setting(
-            "SEMCRAWL_MAX_CONTEXT_SIZE",
-            2 * 1024 * 1024,
-            "Most bytes of a fetched context.",
-            unit="bytes",
-        ),
-        Setting(
-            "SEMCRAWL_MAX_CONTEXTS",
-            200,
-            "Most contexts that a worker fetches in one run.",
-        ),
-        Setting(
-            "SEMCRAWL_MAX_CONTEXTS_OF_HOST",
-            50,
-            "Most contexts that a worker fetches from one host in one run.",
-        ),
-        Setting(
-            "SEMCRAWL_CONTEXTS_AT_A_TIME",
-            32,
-            "Contexts that a worker fetches at a time, one from each host, at the host's pace. "
-            "Documents wait for them without holding slots.",
-        ),
-        Setting(
-            "SEMCRAWL_CONTEXT_PATIENCE",
-            300.0,
-            "Seconds that a document waits for its contexts, including their hosts' crawl delays. "
-            "Then it is read without the missing ones.",
-            unit="s",
-        ),
-        Setting(
-            "SEMCRAWL_CONTEXT_TIMEOUT",
-            20.0,
-            "Seconds to wait for a context.",
-            unit="s",
-        ),
     ),
     "Progress and health": (
         Setting(
@@ -902,12 +794,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "Progress on standard error: `auto` (live on a terminal, else lines), `live`, `lines`, "
             "`off`. `semcrawl harvest` sets `auto`.",
             words=("auto", "live", "lines", "off"),
-        ),
-        Setting(
-            "SEMCRAWL_PROGRESS_INTERVAL",
-            5.0,
-            "Seconds between two progress lines.",
-            unit="s",
         ),
         Setting(
             "SEMCRAWL_HEARTBEATS",
@@ -971,12 +857,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             False,
             "Whether to keep raw responses as WARC files in the job folder (needs "
             "`semcrawl[warc]`).",
-        ),
-        Setting(
-            "SEMCRAWL_WARC_SIZE",
-            1 << 30,
-            "Bytes after which the next WARC file begins.",
-            unit="bytes",
         ),
     ),
     "Triple stores": (
@@ -1042,36 +922,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "HTTP authentication at the triple store: `basic` or `digest`.",
             words=("basic", "digest"),
         ),
-        Setting(
-            "SEMCRAWL_STORE_TIMEOUT",
-            300.0,
-            "Seconds without a byte from the triple store until it counts as unreachable.",
-            unit="s",
-        ),
-        Setting(
-            "SEMCRAWL_STORE_CLOSE_TIMEOUT",
-            60.0,
-            "Seconds that a closing spider waits for an unreachable triple store. The rest stays "
-            "in the job folder for the next delivery.",
-            unit="s",
-        ),
-        Setting(
-            "SEMCRAWL_STORE_UPDATE_QUADS",
-            20_000,
-            "Most statements in one request to the Update endpoint.",
-        ),
-        Setting(
-            "SEMCRAWL_STORE_PUT_ABOVE",
-            20_000,
-            "Statements above which a document is sent by the Graph Store Protocol, if there are "
-            "endpoints of both kinds.",
-        ),
-        Setting(
-            "SEMCRAWL_STORE_CONNECTIONS",
-            4,
-            "Documents sent at a time by the Graph Store Protocol. Virtuoso's own loader gets at "
-            "most two requests at a time.",
-        ),
     ),
     "Re-visits": (
         Setting(
@@ -1099,13 +949,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             True,
             "Whether a re-visit skips addresses that a sitemap calls unchanged (`lastmod`) since "
             "the last visit.",
-        ),
-        Setting(
-            "SEMCRAWL_LASTMOD_CHECKS",
-            0.1,
-            "Share of these that is fetched nevertheless, including the first of each host. Once "
-            "one has changed, its host's sitemaps are no longer trusted. 0 = none.",
-            high=1,
         ),
     ),
     "Strategies by links: PageRank, RW": (
@@ -1187,24 +1030,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
     ),
     "Image search": (
         Setting(
-            "SEMCRAWL_IMAGE_CLASSES",
-            800,
-            "Most query classes into which near texts of images are grouped.",
-        ),
-        Setting(
-            "SEMCRAWL_IMAGE_CLASS_NEARNESS",
-            0.6,
-            "Least cosine (0 to 1) between a text or query and the centre of its query class.",
-            high=1,
-        ),
-        Setting(
-            "SEMCRAWL_IMAGE_PICTURE_SHARE",
-            0.4,
-            "Share (0 to 1) of the picture in the probability of an image's class; its texts give "
-            "the rest.",
-            high=1,
-        ),
-        Setting(
             "SEMCRAWL_IMAGE_QUERIES_KEPT",
             True,
             "Whether `semcrawl images` keeps queries in `images.db`, to suggest them later, and "
@@ -1221,17 +1046,39 @@ TABLE: Mapping[str, Setting] = MappingProxyType(
 #: bounds that are constants, by the options that hold them
 _CONSTANTS = {
     "AddressLimits": ("SEMCRAWL_CONCURRENCY_PER_ADDRESS",),
-    "EndpointOptions": ("SEMCRAWL_ENDPOINT_SKIP_GRAPHS",),
+    "ContextRules": (
+        "SEMCRAWL_CONTEXTS_AT_A_TIME",
+        "SEMCRAWL_CONTEXT_PATIENCE",
+        "SEMCRAWL_CONTEXT_TIMEOUT",
+        "SEMCRAWL_MAX_CONTEXTS",
+        "SEMCRAWL_MAX_CONTEXTS_OF_HOST",
+        "SEMCRAWL_MAX_CONTEXT_SIZE",
+    ),
+    "EndpointOptions": (
+        "SEMCRAWL_ENDPOINT_SKIP_GRAPHS",
+        "SEMCRAWL_ENDPOINT_TIMEOUT",
+    ),
     "FrontierOptions": (
         "SEMCRAWL_FRONTIER_AHEAD",
         "SEMCRAWL_FRONTIER_GLANCE",
         "SEMCRAWL_SEEN_CAPACITY",
         "SEMCRAWL_SEEN_ERROR",
     ),
+    "HealthOptions": ("SEMCRAWL_HOST_REST",),
     "ImageOptions": (
         "SEMCRAWL_IMAGES_MAX_BYTES",
         "SEMCRAWL_IMAGES_MAX_PIXELS",
         "SEMCRAWL_IMAGES_MIN_BYTES",
+        "SEMCRAWL_IMAGES_NEAR_BITS",
+    ),
+    "IndexOptions": (
+        "SEMCRAWL_IMAGE_CLASSES",
+        "SEMCRAWL_IMAGE_CLASS_NEARNESS",
+        "SEMCRAWL_IMAGE_PICTURE_SHARE",
+    ),
+    "LeadOptions": (
+        "SEMCRAWL_CATALOGUE_MAX_SIZE",
+        "SEMCRAWL_NEGOTIATION_TRIES",
     ),
     "PlaceOptions": (
         "SEMCRAWL_IMAGES_LEVELS",
@@ -1250,13 +1097,33 @@ _CONSTANTS = {
         "SEMCRAWL_MAX_UNPACK_RATIO",
     ),
     "Reader": ("SEMCRAWL_READ_JSON_LD_IN_PROCESS_ABOVE",),
+    "RobotsRules": (
+        "SEMCRAWL_ROBOTS_LIFETIME",
+        "SEMCRAWL_ROBOTS_RETRY",
+    ),
     "SessionOptions": (
         "SEMCRAWL_MAX_LEFT_OUT",
+        "SEMCRAWL_ROBOTS_MEMORY",
         "SEMCRAWL_SHARE_OF_SLOTS",
     ),
     "SitemapLimits": (
         "SEMCRAWL_SITEMAP_MAX_ENTRIES",
         "SEMCRAWL_SITEMAP_MAX_SIZE",
+    ),
+    "SitemapRules": ("SEMCRAWL_MAX_SITEMAPS_OF_HOST",),
+    "SparqlOptions": (
+        "SEMCRAWL_STORE_CONNECTIONS",
+        "SEMCRAWL_STORE_PUT_ABOVE",
+        "SEMCRAWL_STORE_TIMEOUT",
+        "SEMCRAWL_STORE_UPDATE_QUADS",
+    ),
+    "its module": (
+        "SEMCRAWL_LASTMOD_CHECKS",
+        "SEMCRAWL_LIMITS_INTERVAL",
+        "SEMCRAWL_PROGRESS_INTERVAL",
+        "SEMCRAWL_STORE_CLOSE_TIMEOUT",
+        "SEMCRAWL_WARC_SIZE",
+        "SEMCRAWL_WORKER_RESTARTS",
     ),
 }
 
@@ -1264,6 +1131,7 @@ _CONSTANTS = {
 FORMER: Mapping[str, str] = MappingProxyType(
     {name: f"it is a constant of {of}" for of, names in _CONSTANTS.items() for name in names}
     | {
+        "SEMCRAWL_OBEY_CRAWL_DELAY": "SEMCRAWL_MAX_CRAWL_DELAY=0 does this",
         "SEMCRAWL_URL_DROP_QUERY": "SEMCRAWL_URL_RULES=drop-query does this",
         "SEMCRAWL_URL_DROP_WWW": "SEMCRAWL_URL_RULES=drop-www does this",
         "SEMCRAWL_URL_HTTPS_TO_HTTP": "SEMCRAWL_URL_RULES=https-to-http does this",

@@ -27,7 +27,7 @@ class Renegotiation:
     """Puts links back, to be asked for in another way.
 
     Shapes of addresses and hosts where that is in vain are left alone
-    (``SEMCRAWL_NEGOTIATION_TRIES``). Stats: ``semcrawl/negotiation/asked_again`` and
+    (``LeadOptions.tries``). Stats: ``semcrawl/negotiation/asked_again`` and
     ``semcrawl/negotiation/answered``.
     """
 

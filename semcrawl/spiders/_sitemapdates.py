@@ -12,13 +12,16 @@ from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
 from semcrawl.crawl.attempt import Attempt
+from semcrawl.crawl.crawllimits import INTERVAL
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.crawl.shareddates import SharedDates
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.settings.reader import Values
 from semcrawl.sources.lastmods import MOST_LIARS, Advice, Lastmods, keyed
 from semcrawl.web.hosts import netloc_of
 
+#: share of the pages that a sitemap calls unchanged that are fetched nevertheless, among them the
+#: first of each host
+CHECKED = 0.1
 logger = logging.getLogger(__name__)
 
 #: name of the frontier's blob with the hosts whose sitemaps are wrong
@@ -36,20 +39,18 @@ class SitemapDates:
     def __init__(
         self, settings: BaseSettings, session: CrawlSession, stats: StatsCollector | None
     ) -> None:
-        """Raise ``UsageError`` for a wrong share of checks."""
         #: this worker adds the pages that are due; all workers fetch them
         self._revisits = settings.getbool("SEMCRAWL_REVISIT")
         self._shared = session.options.shared
         self._on = settings.getbool("SEMCRAWL_REVISIT_BY_LASTMOD") and (
             self._revisits or self._shared
         )
-        share = Values(settings)["SEMCRAWL_LASTMOD_CHECKS"]
         self._session = session
         self._stats = stats
-        self._dates = Lastmods(share)
+        self._dates = Lastmods(CHECKED)
         self._shared_dates = SharedDates(session.frontier.blobs)
         #: seconds between reads of other workers' dates, and the time of the last one
-        self._interval = settings.getfloat("SEMCRAWL_LIMITS_INTERVAL")
+        self._interval = INTERVAL
         self._read_at = -math.inf
         self._loaded = False
         #: addresses that are fetched to check whether their sitemap is right

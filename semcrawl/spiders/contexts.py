@@ -6,15 +6,13 @@ import asyncio
 import json
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Self
 
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
-from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from semcrawl.crawl.attempt import Attempt, content_type, header_values, location_of
@@ -27,6 +25,7 @@ from semcrawl.metadata.tally import ROBOTS_FIRST
 from semcrawl.rdf import Reading
 from semcrawl.reading.pool import ReadingLost
 from semcrawl.reading.reader import discard
+from semcrawl.settings.reader import setting
 from semcrawl.web.hosts import host_of
 from semcrawl.web.mediatypes import media_type
 from semcrawl.web.urls import normalise, resolve
@@ -44,12 +43,16 @@ _BUSY = frozenset({429, 500, 502, 503, 504})
 _MAX_ROUNDS = 5
 
 
+def _lowered(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(str.lower, names))
+
+
 @dataclass(frozen=True, slots=True)
 class ContextRules:
     """Limits on the contexts that are fetched."""
 
     #: patterns of host names
-    hosts: tuple[str, ...] = ("*",)
+    hosts: tuple[str, ...] = setting("SEMCRAWL_CONTEXT_HOSTS", _lowered)
     max_bytes: int = 2 * 1024 * 1024
     #: seconds for one request
     timeout: float = 20.0
@@ -61,19 +64,6 @@ class ContextRules:
     at_a_time: int = 32
     #: seconds that a document waits for its contexts
     patience: float = 300.0
-
-    @classmethod
-    def from_settings(cls, settings: BaseSettings) -> Self:
-        """Read the settings."""
-        return cls(
-            tuple(name.strip().lower() for name in settings.getlist("SEMCRAWL_CONTEXT_HOSTS")),
-            settings.getint("SEMCRAWL_MAX_CONTEXT_SIZE"),
-            settings.getfloat("SEMCRAWL_CONTEXT_TIMEOUT"),
-            settings.getint("SEMCRAWL_MAX_CONTEXTS"),
-            settings.getint("SEMCRAWL_MAX_CONTEXTS_OF_HOST"),
-            max(1, settings.getint("SEMCRAWL_CONTEXTS_AT_A_TIME")),
-            settings.getfloat("SEMCRAWL_CONTEXT_PATIENCE"),
-        )
 
     def allow(self, url: str) -> bool:
         """Whether contexts may be fetched from the host of a URL."""

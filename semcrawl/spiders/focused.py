@@ -228,7 +228,7 @@ class FocusedSpider(Spider):
             contexts=ContextFetcher(
                 crawler=self.crawler,
                 session=session,
-                rules=ContextRules.from_settings(self.settings),
+                rules=fill(ContextRules, self.settings),
                 emit=self.emit,
             ),
             queue=self.queue,

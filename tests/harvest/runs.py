@@ -17,6 +17,9 @@ from urllib.parse import urlsplit
 
 TIMEOUT = 120  # seconds until a run counts as hanging
 
+_BOUND = "bound:"
+_BOUNDS = Path(__file__).parents[1] / "bounds"
+
 #: outcomes of links that nothing was sent for
 UNSENT = {"robots-denied", "address-refused", "host-down", "ignored"}
 
@@ -144,9 +147,16 @@ def environment(proxy: str | None = None, **more: str) -> dict[str, str]:
 
 
 def start(*arguments: str, folder: Path, proxy: str | None = None, **variables: str) -> Started:
-    """Start ``semcrawl ARGUMENTS`` in a folder above ``folder``."""
+    """Start ``semcrawl ARGUMENTS`` in a folder above ``folder``.
+
+    An argument ``bound:…`` gives an option another bound (see ``bounds/sitecustomize.py``).
+    """
+    bounds = [each.removeprefix(_BOUND) for each in arguments if each.startswith(_BOUND)]
+    if bounds:
+        variables |= {"PYTHONPATH": str(_BOUNDS), "SEMCRAWL_TEST_BOUNDS": " ".join(bounds)}
+    given = [each for each in arguments if not each.startswith(_BOUND)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "semcrawl", *arguments],
+        [sys.executable, "-m", "semcrawl", *given],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

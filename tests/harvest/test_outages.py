@@ -48,7 +48,7 @@ def test_a_server_that_stays_away_is_waited_for_and_its_links_come_back_by_reque
 ) -> None:
     server = FrailServer(site(30), lasts=11, away=1000.0)
     folder = tmp_path / "out"
-    waits = ("-s", "SEMCRAWL_HOST_PATIENCE=5", "-s", "SEMCRAWL_HOST_REST=0.5")
+    waits = ("-s", "SEMCRAWL_HOST_PATIENCE=5", "bound:crawl.healthsigns:HealthOptions.rest=0.5")
     with frail(server):
         began = time.monotonic()
         run = harvest(f"{server.url}/", *QUICK, *waits, folder=folder)
@@ -94,7 +94,7 @@ def blocking(documents: int, after: int, until: float = 10**9) -> tuple[FrailSer
 
 def test_a_host_that_blocks_us_is_not_asked_to_the_last_link(tmp_path: Path) -> None:
     server, refused = blocking(100, after=20)
-    waits = ("-s", "SEMCRAWL_HOST_PATIENCE=5", "-s", "SEMCRAWL_HOST_REST=0.5")
+    waits = ("-s", "SEMCRAWL_HOST_PATIENCE=5", "bound:crawl.healthsigns:HealthOptions.rest=0.5")
     with frail(server):
         run = harvest(f"{server.url}/", *QUICK, *waits, folder=tmp_path / "out")
     run.is_calm()
@@ -248,11 +248,12 @@ def test_a_host_that_some_pages_hang_on_is_not_taken_for_gone(tmp_path: Path) ->
 def test_with_rests_by_pagerank_a_page_is_gone_after_four_failed_checks(tmp_path: Path) -> None:
     """However long the host would be waited for."""
     server = FrailServer(site(3), lasts=3, away=1000.0)
-    rests = ("SEMCRAWL_HOST_REST_POLICY=pagerank", "SEMCRAWL_HOST_REST=0.1", "RETRY_TIMES=0")
+    rests = ("SEMCRAWL_HOST_REST_POLICY=pagerank", "RETRY_TIMES=0")
     settings = [part for each in rests for part in ("-s", each)]
     with frail(server):
         run = harvest(
             *(f"{server.url}/", *QUICK, *settings, "--relevance", "pagerank"),
+            "bound:crawl.healthsigns:HealthOptions.rest=0.1",
             folder=tmp_path / "out",
         )
     run.is_calm()

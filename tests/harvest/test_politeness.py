@@ -185,7 +185,7 @@ def test_a_host_whose_robots_txt_fails_is_left_alone(tmp_path: Path) -> None:
     with serve(DemoWeb(), log=log, handlers=dict.fromkeys(fails, answer)) as server:
         run = harvest(
             *(f"http://{host}/page" for host in fails),
-            *("--fast", "-s", "SEMCRAWL_ROBOTS_RETRY=0.5", "-s", "RETRY_TIMES=1"),
+            *("--fast", "bound:middlewares.robots:RobotsRules.retry=0.5", "-s", "RETRY_TIMES=1"),
             folder=tmp_path / "out",
             proxy=server.proxy_url,
         )

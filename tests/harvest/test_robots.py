@@ -85,7 +85,7 @@ def test_a_host_that_refuses_to_tell_its_rules_is_not_asked_for_more(tmp_path: P
     with serve(DemoWeb(), log=log, handlers={"busy.example": site(429)}) as server:
         run = harvest(
             *("http://busy.example/", "--fast", "-s", "RETRY_TIMES=1"),
-            *("-s", "SEMCRAWL_ROBOTS_RETRY=0.2"),
+            *("bound:middlewares.robots:RobotsRules.retry=0.2"),
             folder=tmp_path / "out",
             proxy=server.proxy_url,
         )
@@ -104,7 +104,7 @@ def test_rules_are_asked_for_again_when_their_server_says_so(
     with serve(DemoWeb(), log=log, handlers={"busy.example": busy}) as server:
         run = harvest(
             *("http://busy.example/", "--fast", "-s", "RETRY_TIMES=1"),
-            *("-s", "SEMCRAWL_ROBOTS_RETRY=0.2", "-s", "SEMCRAWL_MAX_RETRY_AFTER=4"),
+            *("bound:middlewares.robots:RobotsRules.retry=0.2", "-s", "SEMCRAWL_MAX_RETRY_AFTER=4"),
             folder=tmp_path / "out",
             proxy=server.proxy_url,
         )
@@ -123,7 +123,7 @@ def test_large_rules_are_obeyed_when_they_are_not_at_hand_any_more(tmp_path: Pat
     with serve(DemoWeb(), log=log, handlers=sites) as server:
         run = harvest(
             *(f"http://{host}/" for host in hosts),
-            *("--fast", "-s", "SEMCRAWL_ROBOTS_MEMORY=1000000"),
+            *("--fast", "bound:crawl.options:SessionOptions.robots_memory=1000000"),
             folder=tmp_path / "out",
             proxy=server.proxy_url,
         )

@@ -19,7 +19,7 @@ MANIFEST = WEB.manifest()
 QUICK = (
     *("-s", "SEMCRAWL_ENDPOINTS=found"),
     *("-s", "SEMCRAWL_CRAWL_DELAY=0"),
-    *("-s", "SEMCRAWL_OBEY_CRAWL_DELAY=0"),
+    *("-s", "SEMCRAWL_MAX_CRAWL_DELAY=0"),
     *("-s", "SEMCRAWL_CONCURRENCY_PER_HOST=8"),
     # without work for so long, they are done (a busy machine needs seconds to start the other)
     *("-s", "MAX_IDLE_TIME_BEFORE_CLOSE=15"),

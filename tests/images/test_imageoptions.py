@@ -8,7 +8,6 @@ import pytest
 from scrapy.settings import Settings
 
 from semcrawl import settings as defaults
-from semcrawl.config.checks import check_settings
 from semcrawl.config.targets import Targets
 from semcrawl.errors import UsageError
 from semcrawl.images.imageoptions import ImageOptions
@@ -34,7 +33,6 @@ def test_the_defaults_of_settings_and_of_options_are_the_same() -> None:
     [
         ("SEMCRAWL_IMAGES_MIN_WIDTH", "wide", "'wide'"),
         ("SEMCRAWL_IMAGES_MAX_PAGES", -1, "0 or more"),
-        ("SEMCRAWL_IMAGES_NEAR_BITS", -2, "-1 or more"),
         ("SEMCRAWL_IMAGES_TYPES", "text/html", "'text/html'"),
     ],
 )
@@ -44,15 +42,6 @@ def test_a_wrong_setting_is_named_in_one_line(name: str, value: object, words: s
     assert name in str(caught.value)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_near_copies_can_be_let_be_on_the_command_line() -> None:
-    """By the value that the settings document, which is negative."""
-    given = settings_with(SEMCRAWL_IMAGES_NEAR_BITS="-1")
-    check_settings(given)
-    assert ImageOptions.from_settings(given).near_bits == -1
-    with pytest.raises(UsageError, match="NEAR_BITS must be -1 or more, not -2"):
-        check_settings(settings_with(SEMCRAWL_IMAGES_NEAR_BITS="-2"))
 
 
 def test_without_the_extra_one_line_says_how_it_is_installed(

@@ -69,7 +69,6 @@ def test_nothing_found_is_said(folder: Path, capsys) -> None:
         (["search", "x", "{folder}/thumbnails"], "--targets images"),
         (["serve", "{folder}", "--port", "99999"], "--port"),
         (["search", "x", "{folder}", "--top", "0"], "--top"),
-        (["search", "x", "{folder}", "-s", "SEMCRAWL_IMAGE_PICTURE_SHARE=2"], "PICTURE_SHARE"),
     ],
 )  # fmt: skip
 def test_wrong_input_is_told_in_one_line(

@@ -24,8 +24,6 @@ from .documents import document
     [
         ({"SEMCRAWL_STORE_URL": "ftp://x/"}, "must be http or https: ftp://x/"),
         ({"SEMCRAWL_STORE_URL": "http://x/", "SEMCRAWL_STORE_AUTH": "magic"}, "basic or digest"),
-        ({"SEMCRAWL_STORE_URL": "http://x/", "SEMCRAWL_STORE_TIMEOUT": "soon"}, "could not"),
-        ({"SEMCRAWL_STORE_URL": "http://x/", "SEMCRAWL_STORE_CONNECTIONS": "0"}, "at least 1"),
         ({"SEMCRAWL_STORE_URL": "http://x/", "SEMCRAWL_STORE_BULK_URL": "http://x/"}, "beside it"),
         ({}, "no URL"),
     ],
@@ -43,7 +41,6 @@ async def test_a_crawl_goes_on_while_the_store_is_away(job, oxigraph, caplog):
             "SEMCRAWL_JOBDIR": str(job),
             "SEMCRAWL_STORE_URL": oxigraph.gsp,
             "SEMCRAWL_STORE_UPDATE_URL": oxigraph.update,
-            "SEMCRAWL_STORE_CLOSE_TIMEOUT": 0,
         }
     )
     for names, waiting in (("abc", 3), ("de", None)):

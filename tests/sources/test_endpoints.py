@@ -236,7 +236,13 @@ def test_an_endpoint_that_does_not_answer_in_time_is_asked_for_smaller_pages(
     store = filled()
     with endpoint(store, sleeps) as url:
         run = harvest(
-            *("--endpoint", url, "--fast", "-q", "-s", "SEMCRAWL_ENDPOINT_TIMEOUT=1"),
+            *(
+                "--endpoint",
+                url,
+                "--fast",
+                "-q",
+                "bound:config.leadoptions:EndpointOptions.timeout=1",
+            ),
             folder=tmp_path / "out",
         )
         closing.set()

@@ -108,7 +108,7 @@ def test_a_document_waits_no_longer_than_it_may(tmp_path: Path) -> None:
     site.left.add("/never")
     with serve(DemoWeb(), handlers=site.handlers) as server:
         run = harvest(
-            *("http://d.example/", "--fast", "-s", "SEMCRAWL_CONTEXT_PATIENCE=0.5"),
+            *("http://d.example/", "--fast", "bound:spiders.contexts:ContextRules.patience=0.5"),
             folder=tmp_path / "out",
             proxy=server.proxy_url,
         )
@@ -123,7 +123,7 @@ def test_no_host_has_more_contexts_fetched_than_it_may(tmp_path: Path) -> None:
     log = tmp_path / "requests.jsonl"
     with serve(DemoWeb(), log=log, handlers=site.handlers) as server:
         run = harvest(
-            *("http://d.example/", "--fast", "-s", "SEMCRAWL_MAX_CONTEXTS_OF_HOST=2"),
+            *("http://d.example/", "--fast", "bound:spiders.contexts:ContextRules.max_of_host=2"),
             folder=tmp_path / "out",
             proxy=server.proxy_url,
         )
@@ -137,7 +137,7 @@ def test_a_document_that_waits_when_the_crawl_is_killed_is_read_by_the_next_run(
     documents = {f"/a{n}.jsonld": document(context_url(n)) for n in range(3)}
     site = Site(documents, pages=4, contexts=3)
     site.left.add("/never")
-    options = ("http://d.example/", "--fast", "-s", "SEMCRAWL_CONTEXT_TIMEOUT=60")
+    options = ("http://d.example/", "--fast", "bound:spiders.contexts:ContextRules.timeout=60")
     with serve(DemoWeb(), handlers=site.handlers) as server:
         first = start_harvest(*options, folder=tmp_path / "out", proxy=server.proxy_url)
         # the page, four more, three documents, four times robots.txt

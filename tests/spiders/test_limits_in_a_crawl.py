@@ -118,7 +118,7 @@ def test_limits_that_are_set_while_a_crawl_runs_hold_at_once_for_all_its_spiders
             await asyncio.to_thread(may_go_on.wait)
         await handler(site)(request, response)
 
-    options = ("-s", "SEMCRAWL_LIMITS_INTERVAL=0.1", "-s", "SEMCRAWL_CRAWL_DELAY=0.05")
+    options = ("bound:crawl.crawllimits:INTERVAL=0.1", "-s", "SEMCRAWL_CRAWL_DELAY=0.05")
     with serve(DemoWeb(), handlers={"d.example": answer}) as server:
         run = start_harvest(f"{D}/", *options, "-q", folder=out, proxy=server.proxy_url)
         until(lambda: len(asked) > 6 or run.process.poll() is not None)

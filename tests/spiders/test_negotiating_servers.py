@@ -15,6 +15,7 @@ from spiders.site import page
 
 pytestmark = pytest.mark.slow
 
+TRIES = "bound:config.leadoptions:LeadOptions.tries"
 TYPES = {
     "turtle": "text/turtle",
     "rdfxml": "application/rdf+xml",
@@ -118,7 +119,7 @@ def test_servers_of_all_shapes_give_their_rdf(tmp_path: Path, *, redirects: bool
     answers = {
         name: Answer(name, RULES[shape][0], redirects=redirects) for name, shape in names.items()
     }
-    run, _sent = crawl(tmp_path, answers, "-s", "SEMCRAWL_NEGOTIATION_TRIES=100")
+    run, _sent = crawl(tmp_path, answers, f"{TRIES}=100")
     text = "".join(run.quads)
     missing = [shape for name, shape in names.items() if f'"{name}"' not in text]
     assert not missing
@@ -133,7 +134,7 @@ def test_pages_of_servers_of_all_shapes_lead_to_their_rdf(
     answers = {
         name: Answer(name, RULES[shape][0], redirects=redirects) for name, shape in names.items()
     }
-    run, _sent = crawl(tmp_path, answers, "-s", "SEMCRAWL_NEGOTIATION_TRIES=100", as_page=True)
+    run, _sent = crawl(tmp_path, answers, f"{TRIES}=100", as_page=True)
     text = "".join(run.quads)
     missing = [shape for name, shape in names.items() if f'"{name}"' not in text]
     assert not missing
@@ -175,10 +176,13 @@ def test_an_address_without_rdf_gives_its_page_in_the_end(tmp_path: Path) -> Non
     assert accepts[2].startswith("text/html")
 
 
-@pytest.mark.parametrize("option", ["SEMCRAWL_NEGOTIATION=never", "SEMCRAWL_NEGOTIATION_TRIES=0"])
-def test_who_wants_no_negotiation_asks_once(tmp_path: Path, option: str) -> None:
+@pytest.mark.parametrize(
+    "option",
+    [("-s", "SEMCRAWL_NEGOTIATION=never"), (f"{TRIES}=0",)],
+)
+def test_who_wants_no_negotiation_asks_once(tmp_path: Path, option: tuple[str, ...]) -> None:
     answers = {name: Answer(name, lambda _: "406", redirects=False) for name in ("a", "b")}
-    _run, sent = crawl(tmp_path, answers, "-s", option)
+    _run, sent = crawl(tmp_path, answers, *option)
     assert [path for path, _ in sent] == ["/start", "/a", "/b"]
 
 

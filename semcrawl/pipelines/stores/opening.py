@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.errors import UsageError
 from semcrawl.metadata.database import crawl_db_url
 from semcrawl.pipelines.stores.contract import GraphStore
 from semcrawl.pipelines.stores.delivery import Deliverer
 from semcrawl.pipelines.stores.naming import GraphNaming
 from semcrawl.pipelines.stores.oxigraph import EmbeddedStore
 from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
+from semcrawl.settings.reader import fill, setting
 
 #: value of ``SEMCRAWL_STORE_URL`` for a store in the job folder
 EMBEDDED = "embedded"
@@ -30,36 +31,29 @@ EMBEDDED_FOLDER = "store"
 BATCH_DOCUMENTS, BATCH_BYTES = 5000, 32 << 20
 
 
+@dataclass(frozen=True, slots=True)
+class StoreOptions:
+    """Which store documents go to, and what may be written there."""
+
+    url: str = setting("SEMCRAWL_STORE_URL")
+    update_url: str = setting("SEMCRAWL_STORE_UPDATE_URL")
+    trusted: tuple[str, ...] = setting("SEMCRAWL_TRUSTED_SITES")
+    embedded: bool = setting("SEMCRAWL_STORE_EMBEDDED")
+    adopt: bool = setting("SEMCRAWL_STORE_ADOPT")
+    metadata_url: str = setting("SEMCRAWL_METADATA_URL")
+
+    @property
+    def named(self) -> str:
+        """URL of the store, or ``embedded``; empty if there is none."""
+        return self.url or self.update_url
+
+
 def check_store_settings(settings: BaseSettings) -> None:
     """Raise ``UsageError`` if the settings name no usable store."""
-    GraphNaming.trusting(settings.getlist("SEMCRAWL_TRUSTED_SITES"))
-    if settings.get("SEMCRAWL_STORE_URL") != EMBEDDED:
-        sparql_options(settings)
-
-
-def sparql_options(settings: BaseSettings) -> SparqlOptions:
-    """Read the options of a server; raise ``UsageError`` for wrong settings."""
-    try:
-        timeout = settings.getfloat("SEMCRAWL_STORE_TIMEOUT", 300.0)
-        limit = settings.getint("SEMCRAWL_STORE_UPDATE_QUADS", 20_000)
-        put_above = settings.getint("SEMCRAWL_STORE_PUT_ABOVE", 20_000)
-        connections = settings.getint("SEMCRAWL_STORE_CONNECTIONS", 4)
-    except ValueError as error:
-        names = "SEMCRAWL_STORE_TIMEOUT, _UPDATE_QUADS, _PUT_ABOVE or _CONNECTIONS"
-        raise UsageError(f"{names}: {error}") from None
-    return SparqlOptions(
-        gsp_url=settings.get("SEMCRAWL_STORE_URL") or "",
-        update_url=settings.get("SEMCRAWL_STORE_UPDATE_URL") or "",
-        query_url=settings.get("SEMCRAWL_STORE_QUERY_URL") or "",
-        bulk_url=settings.get("SEMCRAWL_STORE_BULK_URL") or "",
-        user=settings.get("SEMCRAWL_STORE_USER") or "",
-        password=settings.get("SEMCRAWL_STORE_PASSWORD") or "",
-        auth=settings.get("SEMCRAWL_STORE_AUTH") or "basic",
-        timeout=timeout,
-        update_limit=limit,
-        put_above=put_above,
-        connections=connections,
-    )
+    options = fill(StoreOptions, settings)
+    GraphNaming.trusting(options.trusted)
+    if options.url != EMBEDDED:
+        fill(SparqlOptions, settings)
 
 
 def shared_ledger(settings: BaseSettings, folder: Path) -> str:
@@ -67,16 +61,16 @@ def shared_ledger(settings: BaseSettings, folder: Path) -> str:
 
     It is that of ``SEMCRAWL_METADATA_URL``; empty without one, and for the folder's own store.
     """
-    url = str(settings.get("SEMCRAWL_METADATA_URL") or "")
-    store = settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL")
+    options = fill(StoreOptions, settings)
+    url = options.metadata_url
     is_own = not url or url == crawl_db_url(folder)
-    return "" if is_own or not store or store == EMBEDDED else url
+    return "" if is_own or options.named in ("", EMBEDDED) else url
 
 
 def lists_graphs_alone(settings: BaseSettings, folder: Path) -> bool:
     """Whether a job delivers to a server, and only its folder says which graphs are the crawl's."""
-    server = settings.get("SEMCRAWL_STORE_URL") or settings.get("SEMCRAWL_STORE_UPDATE_URL")
-    return bool(server) and server != EMBEDDED and not shared_ledger(settings, folder)
+    server = fill(StoreOptions, settings).named
+    return server not in ("", EMBEDDED) and not shared_ledger(settings, folder)
 
 
 def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
@@ -85,20 +79,21 @@ def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
     Raises ``UsageError`` for wrong settings, and ``StoreUnavailable`` if the embedded store cannot
     be opened. This sends nothing to a server.
     """
-    naming = GraphNaming.trusting(settings.getlist("SEMCRAWL_TRUSTED_SITES"))
+    options = fill(StoreOptions, settings)
+    naming = GraphNaming.trusting(options.trusted)
     store: GraphStore
     is_new = False
-    if settings.get("SEMCRAWL_STORE_URL") == EMBEDDED:
+    if options.url == EMBEDDED:
         store = embedded = EmbeddedStore(folder / EMBEDDED_FOLDER)
         is_new = embedded.is_new
     else:
-        store = SparqlStore(sparql_options(settings))
+        store = SparqlStore(fill(SparqlOptions, settings))
     deliverer = Deliverer(
         folder,
         store,
-        embedded=settings.getbool("SEMCRAWL_STORE_EMBEDDED", True),
+        embedded=options.embedded,
         naming=naming,
-        adopting=settings.getbool("SEMCRAWL_STORE_ADOPT"),
+        adopting=options.adopt,
         batch_documents=BATCH_DOCUMENTS,
         batch_bytes=BATCH_BYTES,
         shared=shared_ledger(settings, folder),

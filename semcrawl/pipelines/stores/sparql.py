@@ -27,6 +27,7 @@ from semcrawl.pipelines.stores.contract import (
 )
 from semcrawl.pipelines.stores.sending import HttpError, Sender
 from semcrawl.pipelines.stores.statements import Statement
+from semcrawl.settings.reader import setting
 
 PROBE_TRIPLE = b"<urn:semcrawl:probe> <urn:semcrawl:probe> <urn:semcrawl:probe> .\n"
 #: the same with a blank node
@@ -40,17 +41,17 @@ class SparqlOptions:
     """The server's endpoints, login and limits."""
 
     #: Graph Store Protocol endpoint; empty = none
-    gsp_url: str = ""
+    gsp_url: str = setting("SEMCRAWL_STORE_URL")
     #: SPARQL 1.1 Update endpoint; empty = none
-    update_url: str = ""
+    update_url: str = setting("SEMCRAWL_STORE_UPDATE_URL")
     #: SPARQL 1.1 query endpoint; empty = search beside the others
-    query_url: str = ""
+    query_url: str = setting("SEMCRAWL_STORE_QUERY_URL")
     #: URL that takes N-Quads of many graphs in a ``POST``; empty = none
-    bulk_url: str = ""
-    user: str = ""
-    password: str = ""
+    bulk_url: str = setting("SEMCRAWL_STORE_BULK_URL")
+    user: str = setting("SEMCRAWL_STORE_USER")
+    password: str = setting("SEMCRAWL_STORE_PASSWORD")
     #: ``basic`` or ``digest``
-    auth: str = "basic"
+    auth: str = setting("SEMCRAWL_STORE_AUTH")
     #: seconds without a byte from the server after which it counts as down
     timeout: float = 300.0
     #: statements in one request to the Update endpoint
@@ -72,7 +73,7 @@ class SparqlOptions:
         if self.auth not in ("basic", "digest"):
             raise UsageError(f"SEMCRAWL_STORE_AUTH must be basic or digest, not {self.auth!r}")
         if self.connections < 1:
-            raise UsageError("SEMCRAWL_STORE_CONNECTIONS must be at least 1")
+            raise UsageError("there must be at least 1 connection to the triple store")
 
 
 class SparqlStore:
