@@ -1,3 +1,3 @@
 """Checks settings and turns them into options, and installs our components in Scrapy."""
 
-__all__ = ["feedformats", "jobdir"]
+__all__ = ["jobdir"]

@@ -17,9 +17,9 @@ from semcrawl.images.schema import open_images
 from semcrawl.images.textclasses import TextClasses
 from semcrawl.imagesearch._askedqueries import AskedQueries
 from semcrawl.imagesearch._clicks import Clicks
+from semcrawl.imagesearch._imageindexing import IndexOptions, current_index
 from semcrawl.imagesearch._scoring import Scoring, Weights
 from semcrawl.imagesearch.fulltext import QueryWord, query_words
-from semcrawl.imagesearch.imageindexing import IndexOptions, current_index
 from semcrawl.imagesearch.misspellings import Spelling
 from semcrawl.imagesearch.shownimages import ShownImage
 from semcrawl.settings.reader import setting

@@ -52,7 +52,7 @@ TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False  # it runs code that any program of the user sends
 REQUEST_FINGERPRINTER_CACHE_SIZE = 0
 
-__all__ = [name for name in globals() if name.isupper()]
+__all__ = [*(name for name in globals() if name.isupper()), "feedformats"]
 
 
 def __getattr__(name: str) -> Any:

@@ -378,7 +378,7 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "SEMCRAWL_HOST_REST_POLICY",
             "even",
             "How rests grow. `even`: each failed check of a host that is down adds "
-            "`SEMCRAWL_HOST_REST`. `pagerank`: it adds that times the PageRank of the requested "
+            "two seconds. `pagerank`: it adds that times the PageRank of the requested "
             "page (1 if the strategy knows none), and a page is given up after four failed checks.",
             words=("even", "pagerank"),
         ),
@@ -965,12 +965,14 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "The same strategies: most links over which rank is passed on after each page; with "
             "weights, also links that are weighted again. More links make ranks exact sooner and "
             "cost more CPU.",
+            low=1,
         ),
         Setting(
             "SEMCRAWL_PAGERANK_LINKS",
             1_000_000,
             "The same strategies: most links of fetched pages in memory, some 300 bytes each with "
             "their addresses. Those of the pages fetched first are forgotten first.",
+            low=1,
         ),
         Setting(
             "SEMCRAWL_RW_THRESHOLD",
@@ -991,6 +993,8 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "Strategy `domain-score`: temperature of the softmax over domains. A domain whose "
             "score is better by this much is drawn e times as often. A low temperature draws only "
             "the best domain.",
+            low=0.005,
+            high=1000,
         ),
         Setting(
             "SEMCRAWL_DOMAIN_LEARNING_RATE",
@@ -1004,6 +1008,8 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             3,
             "Strategy `domain-score`: number of random domains linking to a page whose mean is its "
             "score, if no page of its own domain links to it.",
+            low=1,
+            high=1000,
         ),
     ),
     "Randomness and the learned model": (

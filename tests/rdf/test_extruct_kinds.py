@@ -79,8 +79,9 @@ def test_they_are_off_by_default_and_asked_for_by_name(monkeypatch: pytest.Monke
     """The setting takes their names; without extruct it says what to install."""
     assert not ReadOptions().embedded & {Embedded.MICROFORMATS, Embedded.DUBLIN_CORE}
     pytest.importorskip("extruct", reason="needs semcrawl[microformats]")
-    kinds = readoptions.embedded_kinds(["microformats", "dublin-core"])
+    asked = {"SEMCRAWL_EMBEDDED": ["microformats", "dublin-core"]}
+    kinds = readoptions.read_options(asked).embedded
     assert kinds == {Embedded.MICROFORMATS, Embedded.DUBLIN_CORE}
     monkeypatch.setattr(readoptions, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"\[microformats\]"):
-        readoptions.embedded_kinds(["microformats"])
+        readoptions.read_options(asked)

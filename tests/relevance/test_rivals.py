@@ -79,8 +79,8 @@ class TestEveryStrategy:
 @pytest.mark.parametrize(
     ("value", "meant"),
     [
-        *((value, False) for value in (False, 0, "False", "0", " no ", "OFF", "none", "")),
-        *((value, True) for value in (True, 1, "True", "1", " yes ", "ON")),
+        *((value, False) for value in (False, 0, "False", "0", " no ", "OFF", "none")),
+        *((value, True) for value in (True, 1, "True", "1", " yes ", "ON", "")),
     ],
 )
 def test_switches_are_read_as_the_command_line_gives_them(value, meant):
