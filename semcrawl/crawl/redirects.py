@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from semcrawl.config.numbers import read_switch
-from semcrawl.config.values import Values
 from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome
 from semcrawl.relevance import Label
+from semcrawl.settings.reader import fill, read_switch, setting
 from semcrawl.web.urls import Normalisation, dropped_index, extension_of, resolve
 
 REDIRECTS: frozenset[int] = frozenset({300, 301, 302, 303, 307, 308})
@@ -65,17 +64,16 @@ class RedirectOptions:
 
     enabled: bool = True
     most: int = 20
-    foresees: bool = True
+    foresees: bool = setting("SEMCRAWL_FORESEE_SLASHES")
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> RedirectOptions:
         """Read the settings of a crawl."""
-        values = Values(settings)
         usual = cls()
         enabled = read_switch("REDIRECT_ENABLED", settings.get("REDIRECT_ENABLED", usual.enabled))
         most = int(settings.get("REDIRECT_MAX_TIMES", usual.most))
-        foresees = values.switch("SEMCRAWL_FORESEE_SLASHES")
-        return cls(enabled, most, foresees and enabled and most > 0)
+        found = fill(cls, settings, enabled=enabled, most=most)
+        return replace(found, foresees=found.foresees and enabled and most > 0)
 
     def as_settings(self) -> dict[str, Any]:
         """Return the settings that give these options."""
