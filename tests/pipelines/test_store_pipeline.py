@@ -23,7 +23,7 @@ from .documents import document
     ("settings", "message"),
     [
         ({"SEMCRAWL_STORE_URL": "ftp://x/"}, "must be http or https: ftp://x/"),
-        ({"SEMCRAWL_STORE_URL": "http://x/", "SEMCRAWL_STORE_AUTH": "magic"}, "basic or digest"),
+        ({"SEMCRAWL_STORE_URL": "http://x/", "SEMCRAWL_STORE_AUTH": "magic"}, "basic, digest"),
         ({"SEMCRAWL_STORE_URL": "http://x/", "SEMCRAWL_STORE_BULK_URL": "http://x/"}, "beside it"),
         ({}, "no URL"),
     ],
