@@ -20,6 +20,7 @@ from semcrawl.config.revisit import (
     weights,
 )
 from semcrawl.errors import UsageError
+from semcrawl.settings.reader import fill
 
 DAY = 86400.0
 HISTORIES = st.builds(
@@ -90,11 +91,11 @@ def test_what_changes_most_is_not_looked_at_all_the_time():
 
 
 def test_the_interval_is_the_time_between_two_visits():
-    document, options = Visited("x", last_seen_at=DAY), RevisitOptions.parse("uniform", DAY)
+    document, options = Visited("x", last_seen_at=DAY), RevisitOptions(RevisitPolicy.UNIFORM, DAY)
     assert due([document], options, 2 * DAY - 1) == []
     [found] = due([document], options, 2 * DAY)
     assert found.priority == DAY
-    [early] = due([document], RevisitOptions.parse("uniform", 0), 0.0)
+    [early] = due([document], RevisitOptions(RevisitPolicy.UNIFORM, 0), 0.0)
     assert early.priority == 0
 
 
@@ -149,10 +150,10 @@ def test_validators_are_sent_back():
 
 
 def test_wrong_options_are_one_clear_line():
-    with pytest.raises(UsageError, match="uniform or proportional, not 'often'"):
-        RevisitOptions.parse("often", 0)
-    with pytest.raises(UsageError, match="negative"):
-        RevisitOptions.parse("uniform", -1)
+    with pytest.raises(UsageError, match="uniform, proportional, not 'often'"):
+        fill(RevisitOptions, {"SEMCRAWL_REVISIT_POLICY": "often"})
+    with pytest.raises(UsageError, match="0 or more"):
+        fill(RevisitOptions, {"SEMCRAWL_REVISIT_INTERVAL": -1})
 
 
 def test_what_was_missing_is_asked_for_whole_and_as_seldom_as_anything():
@@ -161,6 +162,6 @@ def test_what_was_missing_is_asked_for_whole_and_as_seldom_as_anything():
     first, last = due([missing, there], RevisitOptions(), DAY)
     assert (first.url, first.headers) == ("there", {"If-None-Match": '"1"'})
     assert (last.url, last.headers) == ("missing", {})
-    options = RevisitOptions.parse("uniform", DAY)
+    options = RevisitOptions(RevisitPolicy.UNIFORM, DAY)
     assert [one.url for one in due([missing, there], options, 2 * DAY)] == ["there"]
     assert len(due([missing, there], options, (MAX_WEIGHT + 1) * DAY)) == 2

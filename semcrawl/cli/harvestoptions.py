@@ -16,6 +16,7 @@ from semcrawl.errors import UsageError
 from semcrawl.exporters.feedchecks import requested_feeds
 from semcrawl.relevance import STRATEGIES
 from semcrawl.relevance.focus import usual_targets
+from semcrawl.settings.table import TABLE
 
 #: settings of ``--fast``, for your own servers only
 _FAST: dict[str, Any] = {
@@ -68,7 +69,7 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
         )
     group.add_argument(
         "--sitemaps",
-        choices=["auto", "never", "only"],
+        choices=TABLE["SEMCRAWL_SITEMAPS"].words,
         help="whether to read sitemaps; only: follow no links of pages",
     )
     group.add_argument(
@@ -206,7 +207,7 @@ def add_about_options(options: argparse._ActionsContainer, *, keeps: bool = True
     if keeps:
         options.add_argument(
             "--keep",
-            choices=["relevant", "all"],
+            choices=TABLE["SEMCRAWL_KEEP"].words,
             help="documents to keep: those about the topic (default), or all",
         )
 

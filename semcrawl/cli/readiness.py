@@ -12,7 +12,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.url import add_http_if_no_scheme
 
 from semcrawl.config.checks import unheeded
-from semcrawl.config.jobdir import job_path
+from semcrawl.config.jobdir import ResultOptions, job_path
 from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.config.normalisation import url_normalisation
 from semcrawl.config.readoptions import read_options, robots_tags
@@ -141,4 +141,4 @@ def delivers(settings: BaseSettings) -> bool:
 
 def metadata_url(settings: BaseSettings, folder: Path) -> str:
     """Return the URL of the database of records."""
-    return settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(folder)
+    return fill(ResultOptions, settings).metadata_url or crawl_db_url(folder)

@@ -13,12 +13,13 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.cli.base import OfflineCommand
+from semcrawl.config.jobdir import ResultOptions
 from semcrawl.errors import SemcrawlError, UsageError, existing_folder, os_errors_as
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.database import CRAWL_DB, connect, one_line, readable_db_url
 from semcrawl.metadata.description import PREFIXES, DescriptionOptions, describe
 from semcrawl.metadata.parquet import write_parquet
-from semcrawl.settings.reader import checked_iri
+from semcrawl.settings.reader import checked_iri, fill
 
 FORMATS = {
     "ttl": pyoxigraph.RdfFormat.TURTLE,
@@ -75,7 +76,7 @@ class Command(OfflineCommand):
 
     @property
     def _database(self) -> str:
-        return str(self.own_settings.get("SEMCRAWL_METADATA_URL") or "")
+        return str(fill(ResultOptions, self.own_settings).metadata_url or "")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Write the description."""

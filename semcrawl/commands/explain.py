@@ -16,8 +16,7 @@ from semcrawl.cli.base import OneLineErrors
 from semcrawl.cli.explainspiders import EndpointSpider, ExplainSpider, PageSpider
 from semcrawl.cli.harvestoptions import add_about_options, take_about_options
 from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
-from semcrawl.config.readoptions import answer_reader
-from semcrawl.config.targets import Targets
+from semcrawl.config.readoptions import ReaderOptions, answer_reader
 from semcrawl.crawl.attempt import header_values
 from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import SemcrawlError, UsageError, os_errors_as
@@ -283,7 +282,7 @@ async def _judged(
     judge: TopicJudge, settings: BaseSettings, got: Received, answer: Answer
 ) -> Verdict:
     """Judge a document by the crawl's topic, and delete the file of its quads."""
-    targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
+    targets = fill(ReaderOptions, settings).targets
     verdict, media = Verdict(target=False), got.content_type
     if answer.form is Form.RDF and answer.data is not None:
         counts = targets.include(Kind.RDF, media, url=got.url)

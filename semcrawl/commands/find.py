@@ -13,10 +13,12 @@ from semcrawl.cli.jobs import (
     remark,
     tell_of_damaged,
 )
+from semcrawl.config.jobdir import ResultOptions
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.metadata.database import connect
 from semcrawl.results.finding import Found, find_term
 from semcrawl.results.job import Job
+from semcrawl.settings.reader import fill
 
 _TERMS_SHOWN = 20
 
@@ -51,7 +53,7 @@ class Command(JobCommand):
         """Look up the term in the job's ledgers, or in the database of the settings."""
         term, folder = args[0].strip(), job_at(args, 1)
         limit = None if opts.all else opts.top
-        database = self.own_settings.get("SEMCRAWL_METADATA_URL")
+        database = fill(ResultOptions, self.own_settings).metadata_url
         if database:
             where = "the database of SEMCRAWL_METADATA_URL"
             found = find_term([connect(database)], term, limit)

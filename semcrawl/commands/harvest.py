@@ -32,8 +32,8 @@ from semcrawl.cli.readiness import check_crawl, check_folder, delivers, metadata
 from semcrawl.cli.workerside import WorkerLine
 from semcrawl.config.components import FASTEST_LOOP, check_reactor
 from semcrawl.config.leadoptions import EndpointOptions
+from semcrawl.config.readoptions import ReaderOptions
 from semcrawl.config.scope import Scope
-from semcrawl.config.targets import Targets
 from semcrawl.crawl.outlook import Outlook
 from semcrawl.crawl.sessionsource import SessionSource
 from semcrawl.errors import ResultsGone, SemcrawlError, StoreError, UsageError
@@ -193,7 +193,7 @@ class Command(OneLineErrors):
             images=count_images(folder),
             about=about_text(settings),
             threshold=threshold(settings),
-            targets=Targets.parse(settings.getlist("SEMCRAWL_TARGETS")),
+            targets=fill(ReaderOptions, settings).targets,
             given_up=result.given_up,
             resumed=resumed,
             began=self._began,

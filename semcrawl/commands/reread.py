@@ -12,12 +12,14 @@ from semcrawl.cli.base import OfflineCommand
 from semcrawl.cli.harvestoptions import add_about_options, take_about_options
 from semcrawl.cli.jobs import remark
 from semcrawl.cli.rereading import FolderSink, Rereading, Sink, StreamSink, Tally
+from semcrawl.config.jobdir import ResultOptions
 from semcrawl.config.workercount import processors
 from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import UsageError, os_errors_as
 from semcrawl.evaluation.recording import find_recording
 from semcrawl.evaluation.warcrecords import warcio
 from semcrawl.relevance.focus import read_focus
+from semcrawl.settings.reader import fill
 from semcrawl.terminal.messages import amount
 
 
@@ -73,7 +75,7 @@ class Command(OfflineCommand):
             sink: Sink = StreamSink(sys.stdout.buffer)
             if opts.out:
                 with os_errors_as(UsageError, f"cannot make {opts.out}"):
-                    sink = FolderSink(Path(opts.out), settings.getint("SEMCRAWL_INDEXED_TERMS"))
+                    sink = FolderSink(Path(opts.out), fill(ResultOptions, settings).terms)
             rereading = Rereading.from_settings(settings, sink, remark, count, Path(spool))
             try:
                 tally = asyncio.run(rereading.read(self._paths))

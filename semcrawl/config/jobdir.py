@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from semcrawl.errors import StoreError, os_errors_as
+from semcrawl.settings.reader import fill, setting
 
 _ADDON = "semcrawl.addon.Addon"
+
+
+@dataclass(frozen=True, slots=True)
+class ResultOptions:
+    """Where results are kept, and how many."""
+
+    jobdir: str = setting("SEMCRAWL_JOBDIR")
+    #: database of the records; empty: ``crawl.db`` in the job folder
+    metadata_url: str = setting("SEMCRAWL_METADATA_URL")
+    #: seconds to wait for it
+    metadata_patience: float = setting("SEMCRAWL_METADATA_PATIENCE")
+    #: most classes and properties of a document in the index
+    terms: int = setting("SEMCRAWL_INDEXED_TERMS")
+    #: seconds between two calls that bring quads to the disk for certain
+    sync_interval: float = setting("SEMCRAWL_SYNC_INTERVAL")
+    #: whether the links of pages are kept
+    record_links: bool = setting("SEMCRAWL_RECORD_LINKS")
+    #: whether responses are kept
+    warc: bool = setting("SEMCRAWL_WARC")
 
 
 def job_folder(settings: BaseSettings) -> Path:
@@ -28,7 +49,7 @@ def job_path(settings: BaseSettings) -> Path:
 
     A project with the add-on keeps its root: if no folder is named, it is ``harvest``.
     """
-    named = settings.get("SEMCRAWL_JOBDIR") or settings.get("JOBDIR")
+    named = fill(ResultOptions, settings).jobdir or settings.get("JOBDIR")
     return Path(named or ("harvest" if has_addon(settings) else "."))
 
 

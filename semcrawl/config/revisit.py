@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from semcrawl.errors import UsageError
+from semcrawl.settings.reader import setting
 from semcrawl.web.vocabulary import FoundBy, Kind
 
 #: largest ratio of a document's frequency of visits to the mean, in either direction
@@ -80,23 +80,15 @@ class Revisit:
 
 @dataclass(frozen=True, slots=True)
 class RevisitOptions:
-    """The user's choices."""
+    """Which documents are visited again, and how often."""
 
-    policy: RevisitPolicy = RevisitPolicy.PROPORTIONAL
+    policy: RevisitPolicy = setting("SEMCRAWL_REVISIT_POLICY", RevisitPolicy)
     #: mean seconds between two visits of a document; 0: all are due, only their order matters
-    interval: float = 0.0
-
-    @classmethod
-    def parse(cls, policy: str, interval: float) -> RevisitOptions:
-        """Make options from settings. Raises ``UsageError``."""
-        try:
-            chosen = RevisitPolicy(policy)
-        except ValueError:
-            names = " or ".join(RevisitPolicy)
-            raise UsageError(f"the re-visit policy must be {names}, not {policy!r}") from None
-        if not interval >= 0:
-            raise UsageError(f"the re-visit interval must not be negative: {interval}")
-        return cls(chosen, interval)
+    interval: float = setting("SEMCRAWL_REVISIT_INTERVAL")
+    #: whether this run visits them
+    on: bool = setting("SEMCRAWL_REVISIT")
+    #: whether addresses that a sitemap calls unchanged are skipped
+    by_lastmod: bool = setting("SEMCRAWL_REVISIT_BY_LASTMOD")
 
 
 def change_rate(visited: Visited) -> float | None:

@@ -31,6 +31,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils._download_handlers import normalize_bind_address
 from scrapy.utils.ssl import _make_ssl_context
 
+from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.failures import (
     FilesUsedUp,
     HeadersTooLargeError,
@@ -41,6 +42,7 @@ from semcrawl.crawl.failures import (
 from semcrawl.download.heads import head_end, is_interim, may_be_http, repaired_head
 from semcrawl.download.resolver import NO_SUCH_NAME, AddressRules, PublicResolver
 from semcrawl.machine.descriptors import idle_connections
+from semcrawl.settings.reader import fill
 
 #: awaited in a request's task once it has a connection, before its first byte is sent
 ON_CONNECTED: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar(
@@ -171,7 +173,7 @@ class Connector(aiohttp.TCPConnector):
             ssl=context,
             limit=0,
         )
-        limit = settings.getint("SEMCRAWL_MAX_HEADERS_SIZE")
+        limit = fill(TransferOptions, settings).headers_limit
         self._made: WeakSet[_Protocol] = WeakSet()
 
         def make() -> _Protocol:
@@ -180,8 +182,8 @@ class Connector(aiohttp.TCPConnector):
             return protocol
 
         self._factory: Any = make
-        self._rate = settings.getfloat("SEMCRAWL_LEAST_RATE")
-        self._grace = settings.getfloat("SEMCRAWL_LEAST_RATE_GRACE")
+        self._rate = fill(TransferOptions, settings).least_rate
+        self._grace = fill(TransferOptions, settings).grace
         self._watch = self._loop.create_task(self._watch_rates()) if self._rate > 0 else None
         self._most_idle = idle_connections(settings.getint("CONCURRENT_REQUESTS"))
 

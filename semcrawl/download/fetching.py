@@ -14,8 +14,10 @@ import requests
 from scrapy.settings import BaseSettings
 
 from semcrawl.config.components import say_who_it_is
+from semcrawl.config.transfers import TransferOptions
 from semcrawl.download._guardedconnections import GuardedAdapter
 from semcrawl.errors import SemcrawlError
+from semcrawl.settings.reader import fill
 from semcrawl.web.hosts import host_of
 from semcrawl.web.privatehosts import is_private_address, is_private_ip
 from semcrawl.web.urls import Normalisation, normalise
@@ -58,8 +60,8 @@ class Fetcher:
             settings["USER_AGENT"],
             min(settings.getint("DOWNLOAD_MAXSIZE") or cls.max_bytes, cls.max_bytes),
             settings.getfloat("DOWNLOAD_TIMEOUT"),
-            settings.getfloat("SEMCRAWL_CRAWL_DELAY"),
-            settings.getbool("SEMCRAWL_ALLOW_PRIVATE_ADDRESSES"),
+            fill(TransferOptions, settings).delay,
+            fill(TransferOptions, settings).allow_private,
         )
 
     def name(self, url: str) -> None:

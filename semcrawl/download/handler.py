@@ -28,6 +28,7 @@ from scrapy.utils.ssl import _log_sslobj_debug_info
 from scrapy.utils.url import add_http_if_no_scheme
 from yarl import URL
 
+from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.attempt import AT_ADDRESS, FIRST_ANSWER, LATENCY, LEAVES, ROBOTS
 from semcrawl.crawl.failures import TooSlowError
 from semcrawl.crawl.sharedrobots import LONGEST
@@ -41,6 +42,7 @@ from semcrawl.download._connections import (
 from semcrawl.download.resolver import AddressRules
 from semcrawl.download.spool import spool_folder
 from semcrawl.machine.formernames import former_classes
+from semcrawl.settings.reader import fill
 from semcrawl.web.bodies import BODY_FILE, BodyBuffer
 
 logger = logging.getLogger(__name__)
@@ -99,8 +101,8 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
         self._warnsize = settings.getint("DOWNLOAD_WARNSIZE")
         self._fail_on_dataloss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
         self._tells_tls = settings.getbool("DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING")
-        self._headers_limit = settings.getint("SEMCRAWL_MAX_HEADERS_SIZE")
-        self._disk_above = settings.getint("SEMCRAWL_MAX_SIZE_IN_MEMORY")
+        self._headers_limit = fill(TransferOptions, settings).headers_limit
+        self._disk_above = fill(TransferOptions, settings).in_memory
         self._folder = spool_folder(settings)
         self._session: aiohttp.ClientSession | None = None
 

@@ -14,7 +14,9 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from scrapy.crawler import Crawler
 
 from semcrawl.config.scope import Scope
+from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.failures import AddressRefused
+from semcrawl.settings.reader import fill
 from semcrawl.web.hosts import host_of
 from semcrawl.web.privatehosts import is_private_ip
 
@@ -34,7 +36,7 @@ class AddressRules:
     def __init__(self, crawler: Crawler) -> None:
         """Read the setting, and the proxies of the environment."""
         self._crawler = crawler
-        self._any = crawler.settings.getbool("SEMCRAWL_ALLOW_PRIVATE_ADDRESSES")
+        self._any = fill(TransferOptions, crawler.settings).allow_private
         proxies = getproxies().values()
         self._proxies = {urlsplit(p if "//" in p else f"//{p}").hostname for p in proxies}
 

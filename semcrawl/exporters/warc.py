@@ -18,12 +18,13 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
 from semcrawl.config.extras import install_hint
-from semcrawl.config.jobdir import job_folder
+from semcrawl.config.jobdir import ResultOptions, job_folder
 from semcrawl.config.readoptions import robots_tags
 from semcrawl.crawl.attempt import NOT_RECORDED
 from semcrawl.crawl.lost import end_crawl
 from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.pipelines.fileidentity import FileIdentities
+from semcrawl.settings.reader import fill
 from semcrawl.web.bodies import body_file
 from semcrawl.web.robotstags import HEADER
 
@@ -46,7 +47,7 @@ class WarcExtension:
 
     def __init__(self, crawler: Crawler) -> None:
         """Read the settings. Raises ``NotConfigured`` if the extension is off."""
-        if not crawler.settings.getbool("SEMCRAWL_WARC"):
+        if not fill(ResultOptions, crawler.settings).warc:
             raise NotConfigured
         try:
             from warcio.warcwriter import WARCWriter

@@ -7,6 +7,7 @@ import logging
 import os
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -17,9 +18,19 @@ from scrapy.exceptions import NotConfigured
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.crawl.spider import session_of
 from semcrawl.machine.heartbeats import Heartbeat
+from semcrawl.settings.reader import fill, setting
 from semcrawl.terminal.messages import amount
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LivenessOptions:
+    """Where the heartbeat is kept, and how often."""
+
+    folder: str = setting("SEMCRAWL_HEARTBEATS")
+    interval: float = setting("SEMCRAWL_HEARTBEAT_INTERVAL")
+    patience: float = setting("SEMCRAWL_HEARTBEAT_PATIENCE")
 
 
 class Liveness:
@@ -45,15 +56,15 @@ class Liveness:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the extension if the settings name a folder."""
         settings = crawler.settings
-        folder = settings.get("SEMCRAWL_HEARTBEATS")
+        options = fill(LivenessOptions, settings)
         name = getattr(crawler.spidercls, "name", "")
-        if not folder or (settings.getbool("SEMCRAWL_HARVEST") and name != "html"):
+        if not options.folder or (settings.getbool("SEMCRAWL_HARVEST") and name != "html"):
             raise NotConfigured
         extension = cls(
             crawler,
-            Path(folder),
-            settings.getfloat("SEMCRAWL_HEARTBEAT_INTERVAL") or 1.0,
-            settings.getfloat("SEMCRAWL_HEARTBEAT_PATIENCE"),
+            Path(options.folder),
+            options.interval or 1.0,
+            options.patience,
         )
         crawler.signals.connect(extension.spider_opened, signals.spider_opened)
         crawler.signals.connect(extension.spider_closed, signals.spider_closed)

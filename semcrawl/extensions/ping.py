@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import Self
 
 from aiohttp import web
@@ -14,6 +15,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
 from semcrawl.errors import FrontierError, UsageError
+from semcrawl.settings.reader import fill, setting
 from semcrawl.sources.pings import answer_call, is_xml, read_call, read_plain
 from semcrawl.spiders.focused import FocusedSpider
 
@@ -27,6 +29,15 @@ _HELP = (
     "This is a crawl of semcrawl. Submit addresses by POST: text/plain with one in each line, a "
     "form with the field url, or XML-RPC (weblogUpdates.ping).\n"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class PingOptions:
+    """Where pings are taken, and how many."""
+
+    port: int = setting("SEMCRAWL_PING_PORT")
+    host: str = setting("SEMCRAWL_PING_HOST")
+    per_minute: float = setting("SEMCRAWL_PING_RATE")
 
 
 class PingAddress:
@@ -46,14 +57,14 @@ class PingAddress:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the extension if the settings name a port."""
         settings: BaseSettings = crawler.settings
-        port = settings.getint("SEMCRAWL_PING_PORT")
+        options = fill(PingOptions, settings)
+        port = options.port
         spider = getattr(crawler.spidercls, "name", "")
         if not port or (settings.getbool("SEMCRAWL_HARVEST") and spider != "html"):
             raise NotConfigured
         if not 0 < port < 1 << 16:
             raise UsageError(f"SEMCRAWL_PING_PORT must be a port, not {port}")
-        host = settings.get("SEMCRAWL_PING_HOST") or "127.0.0.1"
-        extension = cls(crawler, host, port, settings.getfloat("SEMCRAWL_PING_RATE"))
+        extension = cls(crawler, options.host, port, options.per_minute)
         crawler.signals.connect(extension.spider_opened, signals.spider_opened)
         crawler.signals.connect(extension.spider_closed, signals.spider_closed)
         return extension

@@ -13,8 +13,10 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 
+from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.attempt import ROBOTS
 from semcrawl.download.spool import spool_folder
+from semcrawl.settings.reader import fill
 from semcrawl.web.bodies import BODY_FILE, BodyFile
 
 logger = logging.getLogger(__name__)
@@ -44,8 +46,8 @@ class ForgivingCompressionMiddleware(HttpCompressionMiddleware):
 
     def __init__(self, *, crawler: Crawler) -> None:
         super().__init__(crawler=crawler)
-        self._thread_above = crawler.settings.getint("SEMCRAWL_READ_IN_THREAD_ABOVE")
-        self._disk_above = crawler.settings.getint("SEMCRAWL_MAX_SIZE_IN_MEMORY")
+        self._thread_above = fill(TransferOptions, crawler.settings).thread_above
+        self._disk_above = fill(TransferOptions, crawler.settings).in_memory
         self._folder = spool_folder(crawler.settings)
         self._turn = asyncio.Lock()
 

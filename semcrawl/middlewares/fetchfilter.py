@@ -11,6 +11,7 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Request, Response
 from scrapy.statscollectors import StatsCollector
 
+from semcrawl.config.readoptions import ReaderOptions
 from semcrawl.config.targets import Targets, saved_name
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.attempt import FILTERED, attempt_of
@@ -18,6 +19,7 @@ from semcrawl.crawl.spider import session_of
 from semcrawl.links import context_links, link_header
 from semcrawl.relevance import Label
 from semcrawl.relevance.bodytypes import body_wanted
+from semcrawl.settings.reader import fill
 
 #: key of ``Request.meta``: announced length of the body
 _LENGTH = "semcrawl_length"
@@ -49,7 +51,7 @@ class FetchFilterMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the middleware and listen for headers."""
         also = crawler.settings.getlist("SEMCRAWL_AMBIGUOUS_TYPES")
-        targets = Targets.parse(crawler.settings.getlist("SEMCRAWL_TARGETS"))
+        targets = fill(ReaderOptions, crawler.settings).targets
         own = UrlPatterns.from_settings(crawler.settings)
 
         def patterns() -> UrlPatterns:

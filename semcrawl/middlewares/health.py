@@ -15,6 +15,7 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Request, Response
 
+from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.attempt import ATTEMPT, FIRST_ANSWER, LATENCY, ROBOTS, STARTED, lease_of
 from semcrawl.crawl.failures import (
     FilesUsedUp,
@@ -28,6 +29,7 @@ from semcrawl.crawl.firstanswers import FirstAnswers
 from semcrawl.crawl.hosthealth import LONG, HostHealth
 from semcrawl.crawl.spider import session_of, spider_of
 from semcrawl.frontier.contract import WaitingLink
+from semcrawl.settings.reader import fill
 from semcrawl.web.hosts import netloc_of, origin_of
 
 #: failures of hosts that do answer: with too large a body or head, or a body that breaks off
@@ -47,7 +49,7 @@ class HostHealthMiddleware:
         self.crawler = crawler
         settings = crawler.settings
         self._first_answers = FirstAnswers(
-            settings.getfloat("SEMCRAWL_FIRST_ANSWER_TIMEOUT"),
+            fill(TransferOptions, settings).first_answer,
             settings.getfloat("DOWNLOAD_TIMEOUT"),
             settings.getint("CONCURRENT_REQUESTS"),
         )

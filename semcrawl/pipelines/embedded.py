@@ -7,12 +7,12 @@ from typing import Any, Self
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from semcrawl.config.jobdir import job_path
+from semcrawl.config.jobdir import ResultOptions, job_path
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.pipelines.quads import QuadsFilePipeline
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER
 from semcrawl.pipelines.stores.opening import shared_ledger
-from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
+from semcrawl.settings.reader import fill
 
 
 class EmbeddedQuadsPipeline(QuadsFilePipeline):
@@ -32,10 +32,10 @@ class EmbeddedQuadsPipeline(QuadsFilePipeline):
         """Make the pipeline; it is off without ``SEMCRAWL_EMBEDDED``."""
         if not crawler.settings.getlist("SEMCRAWL_EMBEDDED"):
             raise NotConfigured
-        terms = crawler.settings.getint("SEMCRAWL_INDEXED_TERMS", INDEXED_TERMS)
+        terms = fill(ResultOptions, crawler.settings).terms
         folder = job_path(crawler.settings)
         shared = shared_ledger(crawler.settings, folder)
-        interval = crawler.settings.getfloat("SEMCRAWL_SYNC_INTERVAL")
+        interval = fill(ResultOptions, crawler.settings).sync_interval
         pipeline = cls(folder, crawler.stats, terms=terms, shared=shared, sync_interval=interval)
         pipeline._crawler = crawler
         return pipeline

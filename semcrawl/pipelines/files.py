@@ -18,13 +18,14 @@ from scrapy.exceptions import NotConfigured
 from scrapy.statscollectors import StatsCollector
 
 from semcrawl.config.jobdir import job_path
-from semcrawl.config.targets import Targets
+from semcrawl.config.readoptions import ReaderOptions
 from semcrawl.crawl.lost import ItemNotWritten
 from semcrawl.errors import ResultsGone
 from semcrawl.items import FetchedFile
 from semcrawl.machine.filelocks import lock
 from semcrawl.machine.wholefiles import sync, sync_folder, whole_file
 from semcrawl.pipelines.fileidentity import FileIdentities, gone_message
+from semcrawl.settings.reader import fill
 from semcrawl.web.mediatypes import media_type
 
 #: folder in the job folder
@@ -58,7 +59,7 @@ class FilesPipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the pipeline; it is off when ``SEMCRAWL_TARGETS`` names no media type."""
-        if not Targets.parse(crawler.settings.getlist("SEMCRAWL_TARGETS")).media_types:
+        if not fill(ReaderOptions, crawler.settings).targets.media_types:
             raise NotConfigured
         return cls(job_path(crawler.settings) / FILES_FOLDER, crawler.stats)
 

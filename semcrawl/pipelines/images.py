@@ -15,7 +15,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.config.jobdir import job_path
-from semcrawl.config.targets import Targets
+from semcrawl.config.readoptions import ReaderOptions
 from semcrawl.crawl.lost import ItemNotWritten
 from semcrawl.crawl.spider import session_of
 from semcrawl.errors import ResultsGone, StoreError
@@ -33,6 +33,7 @@ from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.fileidentity import FileIdentities
 from semcrawl.relevance.domains import DomainScore
 from semcrawl.relevance.pagerank import PageRank
+from semcrawl.settings.reader import fill
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ class ImagesPipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the pipeline; it is off unless ``SEMCRAWL_TARGETS`` has ``images``."""
         settings = crawler.settings
-        if not Targets.parse(settings.getlist("SEMCRAWL_TARGETS")).images:
+        if not fill(ReaderOptions, settings).targets.images:
             raise NotConfigured
         pipeline = cls(job_path(settings), ImageOptions.from_settings(settings), crawler.stats)
         pipeline._crawler = crawler

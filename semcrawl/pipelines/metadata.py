@@ -18,7 +18,7 @@ from scrapy.statscollectors import StatsCollector
 from sqlalchemy import Engine, Table, bindparam, delete
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
-from semcrawl.config.jobdir import job_path, writes_at_once
+from semcrawl.config.jobdir import ResultOptions, job_path, writes_at_once
 from semcrawl.crawl.lost import ItemNotWritten
 from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.items import FetchRecord, RdfDocument
@@ -31,6 +31,7 @@ from semcrawl.pipelines.fileidentity import FileIdentities
 from semcrawl.rdf.quadlines import whole_lines
 from semcrawl.rdf.usedterms import TermCounter
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
+from semcrawl.settings.reader import fill
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +93,7 @@ class MetadataPipeline:
         settings = crawler.settings
         folder = job_path(settings)
         own = crawl_db_url(folder)
-        url = settings.get("SEMCRAWL_METADATA_URL") or own
+        url = fill(ResultOptions, settings).metadata_url or own
         return cls(
             url,
             getattr(crawler.spider, "name", ""),
@@ -100,10 +101,10 @@ class MetadataPipeline:
             # scrapyd gives every job a name and passes it as an argument of the spider
             worker=getattr(crawler.spider, "_job", ""),
             documents=url != own,
-            patience=settings.getfloat("SEMCRAWL_METADATA_PATIENCE", 60.0),
+            patience=fill(ResultOptions, settings).metadata_patience,
             at_once=url != own or writes_at_once(crawler),
             folder=folder,
-            terms=settings.getint("SEMCRAWL_INDEXED_TERMS", INDEXED_TERMS),
+            terms=fill(ResultOptions, settings).terms,
         )
 
     def open_spider(self) -> None:

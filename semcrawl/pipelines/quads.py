@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 
-from semcrawl.config.jobdir import job_folder, job_path, writes_at_once
+from semcrawl.config.jobdir import ResultOptions, job_folder, job_path, writes_at_once
 from semcrawl.crawl.lost import ItemNotWritten, end_crawl
 from semcrawl.errors import ResultsGone, StoreError, os_errors_as
 from semcrawl.items import FetchRecord, RdfDocument
@@ -20,6 +20,7 @@ from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.quadsfile import QUADS_FILE, QuadsFile
 from semcrawl.pipelines.stores.opening import shared_ledger
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
+from semcrawl.settings.reader import fill
 
 logger = logging.getLogger(__name__)
 
@@ -81,14 +82,14 @@ class QuadsFilePipeline:
         """Make the pipeline from the crawler's settings."""
         at_once = writes_at_once(crawler)
         folder = job_folder(crawler.settings) if at_once else job_path(crawler.settings)
-        terms = crawler.settings.getint("SEMCRAWL_INDEXED_TERMS", INDEXED_TERMS)
+        terms = fill(ResultOptions, crawler.settings).terms
         pipeline = cls(
             folder,
             crawler.stats,
             at_once=at_once,
             terms=terms,
             shared=shared_ledger(crawler.settings, folder),
-            sync_interval=crawler.settings.getfloat("SEMCRAWL_SYNC_INTERVAL"),
+            sync_interval=fill(ResultOptions, crawler.settings).sync_interval,
         )
         pipeline._crawler = crawler
         return pipeline

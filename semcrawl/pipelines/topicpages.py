@@ -10,7 +10,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from semcrawl.config.jobdir import job_path
-from semcrawl.config.targets import Targets
+from semcrawl.config.readoptions import ReaderOptions
 from semcrawl.items import FetchRecord, RdfDocument, TopicPage
 from semcrawl.pipelines.pagestore import (
     PAGES_FILE,
@@ -21,6 +21,7 @@ from semcrawl.pipelines.pagestore import (
 from semcrawl.pipelines.quads import QuadsFilePipeline
 from semcrawl.pipelines.quadsfile import QuadsFile
 from semcrawl.relevance.focus import MAX_REASONS, Focus, read_focus
+from semcrawl.settings.reader import fill
 from semcrawl.topics import TEXT, Document, Judgement
 from semcrawl.web.vocabulary import Kind
 
@@ -46,7 +47,7 @@ class PagesPipeline(QuadsFilePipeline):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the pipeline; it is off unless ``SEMCRAWL_TARGETS`` has ``html``."""
-        if not Targets.parse(crawler.settings.getlist("SEMCRAWL_TARGETS")).html:
+        if not fill(ReaderOptions, crawler.settings).targets.html:
             raise NotConfigured
         pipeline = cls(job_path(crawler.settings), crawler.stats)
         pipeline._crawler = crawler

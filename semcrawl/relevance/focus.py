@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from semcrawl import settings as defaults
-from semcrawl.errors import UsageError
+from semcrawl.settings.reader import Values
 from semcrawl.topics import TEXT, Topic, TopicOptions, about, needs_of, threshold
 
 #: gain of a document of the wanted kind just below the threshold, and of one that just reaches it.
@@ -37,12 +37,13 @@ class Focus:
 
 def read_focus(settings: Mapping[str, Any]) -> Focus:
     """Read ``SEMCRAWL_ABOUT`` and its related settings; raise ``UsageError`` for a wrong one."""
+    values = Values(settings)
     return Focus(
         about(settings.get("SEMCRAWL_ABOUT") or "", settings),
         about_text(settings),
         threshold(settings),
-        _one_of(settings, "SEMCRAWL_KEEP", ("relevant", "all")) == "all",
-        _one_of(settings, "SEMCRAWL_FOCUS", ("soft", "hard")) == "hard",
+        values["SEMCRAWL_KEEP"] == "all",
+        values["SEMCRAWL_FOCUS"] == "hard",
         TopicOptions.from_settings(settings).max_size,
     )
 
@@ -65,13 +66,6 @@ def about_text(settings: Mapping[str, Any]) -> str:
     """Return the topic as the user gave it, in one line; empty without one."""
     given = settings.get("SEMCRAWL_ABOUT") or ""
     return given if isinstance(given, str) else ", ".join(map(str, given))
-
-
-def _one_of(settings: Mapping[str, Any], name: str, words: tuple[str, ...]) -> str:
-    word = str(settings.get(name) or words[0]).strip().lower()
-    if word not in words:
-        raise UsageError(f"{name} must be {' or '.join(words)}, not {settings.get(name)!r}")
-    return word
 
 
 class Grade(NamedTuple):

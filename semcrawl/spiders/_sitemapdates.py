@@ -11,11 +11,13 @@ from typing import Any
 from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
+from semcrawl.config.revisit import RevisitOptions
 from semcrawl.crawl.attempt import Attempt
 from semcrawl.crawl.crawllimits import INTERVAL
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.crawl.shareddates import SharedDates
 from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.settings.reader import fill
 from semcrawl.sources.lastmods import MOST_LIARS, Advice, Lastmods, keyed
 from semcrawl.web.hosts import netloc_of
 
@@ -40,11 +42,9 @@ class SitemapDates:
         self, settings: BaseSettings, session: CrawlSession, stats: StatsCollector | None
     ) -> None:
         #: this worker adds the pages that are due; all workers fetch them
-        self._revisits = settings.getbool("SEMCRAWL_REVISIT")
+        self._revisits = fill(RevisitOptions, settings).on
         self._shared = session.options.shared
-        self._on = settings.getbool("SEMCRAWL_REVISIT_BY_LASTMOD") and (
-            self._revisits or self._shared
-        )
+        self._on = fill(RevisitOptions, settings).by_lastmod and (self._revisits or self._shared)
         self._session = session
         self._stats = stats
         self._dates = Lastmods(CHECKED)

@@ -7,10 +7,12 @@ from typing import Self
 
 from scrapy.settings import BaseSettings
 
+from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import UsageError
 from semcrawl.frontier.linkstate import LinkState
+from semcrawl.settings.reader import fill
 from semcrawl.spiders.seeds import seed_url
 from semcrawl.web.hosts import host_of
 from semcrawl.web.privatehosts import is_private_address
@@ -51,7 +53,7 @@ class Submissions:
             normalisation=normalisation,
             queue=queue,
             any_site=settings.getbool("SEMCRAWL_PING_ANY_SITE"),
-            allow_private=settings.getbool("SEMCRAWL_ALLOW_PRIVATE_ADDRESSES"),
+            allow_private=fill(TransferOptions, settings).allow_private,
             interval=settings.getfloat("SEMCRAWL_PING_INTERVAL"),
         )
 

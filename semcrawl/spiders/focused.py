@@ -16,9 +16,10 @@ from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
 from semcrawl.config.components import install
+from semcrawl.config.jobdir import ResultOptions
 from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.config.normalisation import url_normalisation
-from semcrawl.config.readoptions import answer_reader
+from semcrawl.config.readoptions import ReaderOptions, answer_reader
 from semcrawl.config.redisserver import START_URLS_KEY
 from semcrawl.config.scope import Scope
 from semcrawl.config.targets import Targets
@@ -126,7 +127,7 @@ class FocusedSpider(Spider):
         redirectors = [host.strip().lower() for host in settings.getlist("SEMCRAWL_REDIRECTORS")]
         spider.scope = Scope.parse(spider._scope_text, redirectors)
         spider.normalisation = url_normalisation(settings)
-        spider.targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
+        spider.targets = fill(ReaderOptions, settings).targets
         judge = spider.judge = TopicJudge.from_settings(settings)
         spider.answers = answer_reader(settings, judge.text_chars, spool_folder(settings))
         spider._policy = LinkPolicy.from_settings(
@@ -236,7 +237,7 @@ class FocusedSpider(Spider):
             follows=self.follows,
             sitemaps=self._sitemaps,
             others=others,
-            keeps_links=self.settings.getbool("SEMCRAWL_RECORD_LINKS"),
+            keeps_links=fill(ResultOptions, self.settings).record_links,
         )
         self._responses = ResponseReader(
             session=session,

@@ -11,6 +11,7 @@ from typing import Self
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
+from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.attempt import Attempt
 from semcrawl.errors import FrontierUnavailable
 from semcrawl.frontier.contract import Statements
@@ -20,6 +21,7 @@ from semcrawl.links import PageText
 from semcrawl.rdf import Reading
 from semcrawl.relevance import Outcome, Ranked
 from semcrawl.relevance.focus import MAX_REASONS, Focus, grade, read_focus
+from semcrawl.settings.reader import fill
 from semcrawl.topics import (
     TEXT,
     Closing,
@@ -100,7 +102,7 @@ class TopicJudge:
         """Read the settings; raise ``UsageError`` for wrong ones."""
         return cls(
             read_focus(settings),
-            settings.getint("SEMCRAWL_READ_IN_THREAD_ABOVE"),
+            fill(TransferOptions, settings).thread_above,
             settings.getint("SEMCRAWL_ABOUT_NEW_STATEMENTS"),
         )
 

@@ -14,6 +14,7 @@ from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
 from semcrawl.config.extras import install_hint
+from semcrawl.config.readoptions import ReaderOptions
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.attempt import ENDED, RECEIVED, Attempt, content_type
 from semcrawl.crawl.policy import LinkPolicy
@@ -31,6 +32,7 @@ from semcrawl.reading.answer import Answer
 from semcrawl.reading.pool import ReadingLost
 from semcrawl.reading.reader import Reader
 from semcrawl.relevance import Ranked
+from semcrawl.settings.reader import fill
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed
@@ -233,7 +235,7 @@ def image_options(settings: BaseSettings) -> ImageOptions | None:
 
     Raises ``UsageError`` for wrong settings, and if the packages of the extra are missing.
     """
-    if not Targets.parse(settings.getlist("SEMCRAWL_TARGETS")).images:
+    if not fill(ReaderOptions, settings).targets.images:
         return None
     try:
         import imagehash  # noqa: F401

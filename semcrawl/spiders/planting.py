@@ -10,8 +10,9 @@ from scrapy import Spider, signals
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Request
 
-from semcrawl.config.jobdir import job_path
-from semcrawl.config.leadoptions import EndpointOptions
+from semcrawl.config.jobdir import ResultOptions, job_path
+from semcrawl.config.leadoptions import EndpointOptions, SitemapRules
+from semcrawl.config.revisit import RevisitOptions
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.crawllimits import limits_now, take_back
 from semcrawl.crawl.session import CrawlSession
@@ -105,7 +106,7 @@ class SeedPlanter:
             lost = await asyncio.to_thread(lost_documents, self._settings)
             if planted := await self._session.intake.revisit(lost, self._queue):
                 self._logger.info("%d documents whose lines were lost are read again", planted)
-            if self._settings.getbool("SEMCRAWL_REVISIT"):
+            if fill(RevisitOptions, self._settings).on:
                 await self._plant_revisits()
             await self._read_pages_again()
         if self._seeds is None:
@@ -132,7 +133,7 @@ class SeedPlanter:
         """Ask again for seeds that failed in an earlier run for a reason that may have passed."""
         if self._new_seeds == len(seeds):
             return
-        database = self._settings.get("SEMCRAWL_METADATA_URL") or ""
+        database = fill(ResultOptions, self._settings).metadata_url or ""
         folder = job_path(self._settings)
         if not database and not (folder / CRAWL_DB).is_file():
             return
@@ -191,7 +192,7 @@ class SeedPlanter:
 
     async def _plant_revisits(self) -> None:
         """Plant the documents and pages that are due for a re-visit."""
-        if self._settings.get("SEMCRAWL_SITEMAPS") != "never":
+        if fill(SitemapRules, self._settings).use != "never":
             await SharedDates(self._session.frontier.blobs).forget()
             sitemaps = await asyncio.to_thread(known_sitemaps, self._settings)
             await self._session.intake.revisit(sitemaps, self._queue)

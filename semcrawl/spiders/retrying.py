@@ -13,10 +13,12 @@ from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
+from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.attempt import Attempt, header
 from semcrawl.crawl.failures import NameMissingError
 from semcrawl.crawl.healthsigns import Fate
 from semcrawl.crawl.session import CrawlSession
+from semcrawl.settings.reader import fill
 
 #: seconds before the first retry; doubled for each further retry
 _RETRY_DELAY = 2.0
@@ -49,7 +51,7 @@ class Retries:
         self.codes = frozenset(int(code) for code in settings.getlist("RETRY_HTTP_CODES"))
         #: most retries of a link
         self.times = settings.getint("RETRY_TIMES") if settings.getbool("RETRY_ENABLED") else 0
-        self._longest_wait = settings.getfloat("SEMCRAWL_MAX_RETRY_AFTER")
+        self._longest_wait = fill(TransferOptions, settings).longest_retry
         self._spider = spider
         self._session = session
 

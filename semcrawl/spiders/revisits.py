@@ -11,9 +11,9 @@ from typing import Any, Self
 from scrapy.settings import BaseSettings
 from sqlalchemy import select
 
-from semcrawl.config.jobdir import job_folder, job_path
+from semcrawl.config.jobdir import ResultOptions, job_folder, job_path
+from semcrawl.config.readoptions import ReaderOptions
 from semcrawl.config.revisit import Revisit, RevisitOptions
-from semcrawl.config.targets import Targets
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.frontier.linkstate import GUESS, SITEMAP, LinkState
 from semcrawl.images.imagerows import broken_images
@@ -27,6 +27,7 @@ from semcrawl.pipelines.pagestore import SPOOLS
 from semcrawl.pipelines.quadsfile import set_damaged_aside
 from semcrawl.pipelines.soundness import IS_LOST
 from semcrawl.relevance import Label
+from semcrawl.settings.reader import fill
 from semcrawl.web.vocabulary import FoundBy
 
 #: scopes, each of which includes the one before
@@ -85,7 +86,7 @@ def fetched_pages(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
     They have no validators, as their links are needed even if they have not changed.
     """
     folder = job_path(settings)
-    own = settings.get("SEMCRAWL_METADATA_URL")
+    own = fill(ResultOptions, settings).metadata_url
     if not own and not (folder / CRAWL_DB).is_file():
         return []
     query = select(Fetch.final_url, Fetch.parent_url, Fetch.depth, Fetch.label).where(
@@ -105,12 +106,10 @@ def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
 
     Reads the crawl metadata; raises ``UsageError`` and ``StoreError`` when it cannot.
     """
-    options = RevisitOptions.parse(
-        settings.get("SEMCRAWL_REVISIT_POLICY"), settings.getfloat("SEMCRAWL_REVISIT_INTERVAL")
-    )
-    url = settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(job_folder(settings))
+    options = fill(RevisitOptions, settings)
+    url = fill(ResultOptions, settings).metadata_url or crawl_db_url(job_folder(settings))
     # files are targets, and due again, only by their media types
-    targets = Targets.parse(settings.getlist("SEMCRAWL_TARGETS"))
+    targets = fill(ReaderOptions, settings).targets
     files = kept_files(job_folder(settings)) if targets.media_types else {}
     images = targets.images
     broken = broken_images(job_folder(settings)) if images else ()
@@ -127,7 +126,7 @@ def lost_documents(settings: BaseSettings) -> list[tuple[str, float, LinkState]]
     found: dict[str, LinkState] = {}
     for name, ledger in SPOOLS:
         if (folder / ledger).is_file():
-            if settings.getbool("SEMCRAWL_REVISIT"):
+            if fill(RevisitOptions, settings).on:
                 set_damaged_aside(folder, name, ledger)
             with opened(crawl_db_url(folder, ledger)) as engine, engine.connect() as connection:
                 for row in connection.execute(select(Document).where(IS_LOST)):
@@ -167,7 +166,7 @@ def known_sitemaps(settings: BaseSettings) -> list[tuple[str, float, LinkState]]
     They have no validators, as their dates are needed even if they have not changed. Raises as
     :func:`due_links` does.
     """
-    url = settings.get("SEMCRAWL_METADATA_URL") or crawl_db_url(job_folder(settings))
+    url = fill(ResultOptions, settings).metadata_url or crawl_db_url(job_folder(settings))
     return [
         (
             address,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert
 
-from semcrawl.config.revisit import RevisitOptions, Visited
+from semcrawl.config.revisit import RevisitOptions, RevisitPolicy, Visited
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Fetch
@@ -85,7 +85,7 @@ def test_what_is_due_comes_with_its_headers(tmp_path):
     file = QuadsFile(tmp_path)
     file.append([RdfDocument(url=DATA, quads=5, etag='"d"', fetched_at=1.0)])
     file.close()
-    options = RevisitOptions.parse("uniform", 10.0)
+    options = RevisitOptions(RevisitPolicy.UNIFORM, 10.0)
     url = crawl_db_url(tmp_path)
     assert due_revisits(url, options, 5.0) == []
     (revisit,) = due_revisits(url, options, 20.0)
