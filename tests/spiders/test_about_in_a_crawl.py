@@ -126,8 +126,8 @@ def test_a_hard_focus_leaves_the_links_of_other_pages_alone(tmp_path: Path) -> N
     [
         (["--about", "vocabulary:nosuch:"], ["nosuch"]),
         (["--about", "fishes:herring"], ["fishes"]),
-        (["-s", "SEMCRAWL_KEEP=most"], ["SEMCRAWL_KEEP", "relevant or all"]),
-        (["-s", "SEMCRAWL_FOCUS=sharp"], ["SEMCRAWL_FOCUS", "soft or hard"]),
+        (["-s", "SEMCRAWL_KEEP=most"], ["SEMCRAWL_KEEP", "relevant, all"]),
+        (["-s", "SEMCRAWL_FOCUS=sharp"], ["SEMCRAWL_FOCUS", "soft, hard"]),
         (["-s", "SEMCRAWL_ABOUT_THRESHOLD=2"], ["SEMCRAWL_ABOUT_THRESHOLD"]),
     ],
 )
