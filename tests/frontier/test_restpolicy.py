@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from semcrawl.crawl.healthsigns import HealthOptions
 from semcrawl.crawl.restpolicy import (
     EvenRests,
     PageRankRests,
@@ -14,6 +15,7 @@ from semcrawl.crawl.restpolicy import (
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance import load_strategy
+from semcrawl.settings.reader import fill
 
 HOME, HUB, LONE = (f"http://a.example/{name}" for name in ("", "hub", "lone"))
 
@@ -63,7 +65,8 @@ def test_evenly_every_check_weighs_the_same_and_no_page_is_gone():
 
 
 def test_another_policy_is_refused_in_a_line():
-    assert RestPolicyName.read({}) is RestPolicyName.EVEN
-    assert RestPolicyName.read({"SEMCRAWL_HOST_REST_POLICY": "PageRank"}) is RestPolicyName.PAGERANK
-    with pytest.raises(UsageError, match="even or pagerank"):
-        RestPolicyName.read({"SEMCRAWL_HOST_REST_POLICY": "none"})
+    assert fill(HealthOptions, {}).rest_policy is RestPolicyName.EVEN
+    given = {"SEMCRAWL_HOST_REST_POLICY": "PageRank"}
+    assert fill(HealthOptions, given).rest_policy is RestPolicyName.PAGERANK
+    with pytest.raises(UsageError, match="even, pagerank"):
+        fill(HealthOptions, {"SEMCRAWL_HOST_REST_POLICY": "none"})
