@@ -28,7 +28,7 @@ _PAGES = 2000
 #: strategies that only differ from others with a topic
 TOPICAL = ("relevance-weighting", "ipagerank", "keyword-focused", "domain-score")
 #: beginnings of the names of settings that change a crawl's requests
-_READ = ("SEMCRAWL_", "DEPTH_", "REDIRECT_")
+_READ = ("SEMCRAWL_", "DEPTH_", "REDIRECT_", "RETRY_")
 #: priority of settings that the user gave on the command line
 _CHOSEN = 40
 

@@ -11,6 +11,7 @@ from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page, Reason
 from semcrawl.relevance import Label
+from semcrawl.sources import SITEMAP_ELEMENT
 from semcrawl.web.hosts import host_of
 from semcrawl.web.robotstags import RobotsTags
 
@@ -31,6 +32,8 @@ class LinkPolicy:
         self.patterns = patterns
         self.robots_tags = robots_tags
         self._depth_limit = depth_limit
+        #: follow only the links of sitemaps
+        self.only_sitemaps = False
         self._domains = tuple(domain.lower() for domain in allowed_domains if domain)
 
     @classmethod
@@ -76,6 +79,23 @@ class LinkPolicy:
         if 0 < self._depth_limit <= page.depth:
             return [], {**others, Reason.TOO_DEEP: possible}
         return possible, others
+
+    def followed(
+        self, page: Page, links: Sequence[Link]
+    ) -> tuple[list[Link], dict[Reason, list[Link]]]:
+        """Return the links of a document that are followed, as :meth:`sort` does."""
+        possible, others = self.sort(page, links)
+        if self.only_sitemaps:
+            pages = [link for link in possible if link.element != SITEMAP_ELEMENT]
+            others[Reason.SITEMAPS_ONLY] = pages
+            possible = [link for link in possible if link.element == SITEMAP_ELEMENT]
+        return possible, others
+
+    @staticmethod
+    def votes(possible: Sequence[Link], others: Mapping[Reason, Sequence[Link]]) -> list[Link]:
+        """Return the links that a strategy counts as votes, of what :meth:`followed` returned."""
+        whys = Reason.SITEMAPS_ONLY, Reason.TOO_DEEP
+        return [*possible, *(link for why in whys for link in others.get(why, ()))]
 
     def is_allowed(self, url: str) -> bool:
         """Whether a URL is on the spider's ``allowed_domains``, if it has any.

@@ -122,6 +122,11 @@ class RedirectRules:
         index = dropped_index(location) if target.endswith("/") else ""
         return Move(target=target, instead=Instead(target, state.redirected(url, index=index)))
 
+    def roots_of(self, state: LinkState, url: str) -> set[str]:
+        """Return what the target of a seed's redirects adds to the scope; empty for other links."""
+        scope = self._policy.scope
+        return scope.roots_of(url) if state.is_seed and scope.lets_seed_go(url) else set()
+
     def foreseen(self, url: str, state: LinkState) -> Instead | None:
         """Return the folder that a link will surely be redirected to; ``None`` if that is unsure.
 

@@ -1,41 +1,31 @@
-"""Simulates how the spiders find data other than by links, in the same order."""
+"""Carries out, for the simulator, what the rules of leads decide."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from urllib.parse import urlsplit
 
+from semcrawl.crawl.leadrules import Form, LeadRules, shows_rdf
+from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.evaluation.graph import LinkGraph
 from semcrawl.evaluation.nodes import Node
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
-from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.rdf.detection import format_of_type
-from semcrawl.relevance.contract import Label, Ranked
-from semcrawl.relevance.rules import relevancy_r
+from semcrawl.relevance.contract import Ranked
 from semcrawl.sources.cataloguepages import CataloguePages, next_pages
-from semcrawl.sources.listing import LAST, MANY_TARGETS, PLACES, SOON
+from semcrawl.sources.listing import PLACES
 from semcrawl.sources.negotiation import (
     NegotiationBook,
     Wish,
     as_rdf,
     gave_nothing,
     is_as_rdf,
-    next_wish,
     other_form,
-    own_type,
 )
-from semcrawl.web.hosts import netloc_of
 from semcrawl.web.urls import extension_of, path_of
-from semcrawl.web.vocabulary import RDF_EXTENSIONS, FoundBy
-
-#: rule of guessed addresses
-_GUESS = "guess"
-#: rule of sitemaps, and of links whose type is RDF
-_SITEMAP, _BY_TYPE = "sitemap", "ty1"
+from semcrawl.web.vocabulary import RDF_EXTENSIONS, Kind
 
 
 def is_place(waiting: Waiting) -> bool:
@@ -43,61 +33,68 @@ def is_place(waiting: Waiting) -> bool:
     return waiting.group.startswith(PLACES)
 
 
-def is_guess(waiting: Waiting) -> bool:
-    """Whether the address is a guess that no document names."""
-    return waiting.state.is_guess
-
-
 class SimulatedLeads:
-    """Simulates :class:`semcrawl.spiders.leads.Leads` without requests."""
+    """Does in memory what :class:`semcrawl.spiders.leads.Leads` does."""
 
     def __init__(
         self,
         graph: LinkGraph,
         frontier: SimulatedFrontier,
+        policy: LinkPolicy,
         enter: Callable[[Page, Sequence[Link]], tuple[Ranked, ...]],
     ) -> None:
         """Add links to the frontier by ``enter``."""
         self._graph = graph
         self._frontier = frontier
+        self._policy = policy
         self._enter = enter
         options = graph.leads
+        self._rules = LeadRules(options)
         self._book = NegotiationBook(options.tries if options.negotiation else 0)
         self._pages = CataloguePages(options.most_pages)
-        self._targets: Counter[str] = Counter()
-        #: hosts whose software is known
-        self._signed: set[str] = set()
 
     def links_of(self, waiting: Waiting, node: Node) -> Sequence[Link]:
         """Return the links of a document to follow."""
-        if node.signs and netloc_of(waiting.url) not in self._signed:
-            self._signed.add(netloc_of(waiting.url))
-            return node.with_catalogue
-        further = {link.url for link in next_pages(waiting.url, node.links)}
-        if node.own_links or not further:  # the next pages of an HTML page are usual links
+        if node.answer.kind is Kind.HTML:  # its next pages are usual links
+            if node.signs and self._rules.seeks_software(waiting.url):
+                self._rules.note_software(waiting.url)
+                return node.with_catalogue
             return node.links
-        left = {url for url in further if not self._pages.may_follow(url)}
-        return [link for link in node.links if link.url not in left]
+        return self.bounded(waiting.url, node.links)
+
+    def bounded(self, url: str, links: Sequence[Link]) -> Sequence[Link]:
+        """Leave out further pages of a catalogue of which enough pages were followed."""
+        further = next_pages(url, links)
+        left = {link.url for link in further if not self._pages.may_follow(link.url)}
+        return [link for link in links if link.url not in left] if left else links
 
     def shows_rdf(self, waiting: Waiting, node: Node) -> bool:
-        """Whether a fetched page leads to new RDF, judged by type or extension."""
-        signs = node.signs if netloc_of(waiting.url) not in self._signed else ()
-        own = (*node.own_links, *signs)
-        new = (link for link in own if not self._frontier.knows(link.url))
-        return self._graph.leads.asks_as_rdf and any(
-            relevancy_r(link)[0] is Label.R for link in new
-        )
+        """Whether a page links to RDF that is new; ask before its links are followed."""
+        own = node.own_links
+        if self._rules.seeks_software(waiting.url):
+            own = (*own, *node.signs)
+        asks = self._graph.leads.asks_as_rdf
+        return asks and shows_rdf(waiting.url, own, self._frontier.knows)
 
     def note_page(self, waiting: Waiting, node: Node, *, shows_rdf: bool, target: bool) -> None:
-        """Add the RDF form of a page, and the well-known places of its host if it is a target."""
-        self.ask_as_rdf(waiting, node, shows_rdf=shows_rdf)
+        """After reading a page, add its RDF form and, if it is a target, well-known places."""
+        if not shows_rdf:
+            form = self._rules.form_of_page(
+                waiting.url,
+                waiting.state,
+                varies=node.varies,
+                rdf=waiting.expects_rdf,
+                links=node.own_links,
+                names_itself=lambda url: node.names_itself,
+            )
+            self._ask_for(waiting, form)
         if waiting.asks_for is Wish.PAGE:
             self._note_answered(waiting)
         if target:
             self.look_at_host(waiting.url)
 
     def note_rdf(self, waiting: Waiting, *, whole: bool, target: bool) -> None:
-        """Add the well-known places of a target's host, and RDF forms of URLs of its shape."""
+        """After reading RDF, add well-known places and RDF forms of pages of the same shape."""
         if target:
             self.look_at_host(waiting.url)
         if whole and is_as_rdf(waiting.asked):
@@ -106,40 +103,17 @@ class SimulatedLeads:
         if whole:
             self._note_answered(waiting)
 
-    def ask_as_rdf(self, waiting: Waiting, node: Node, *, shows_rdf: bool = False) -> Waiting:
-        """Add the RDF form of a page, or of a redirect to it, if there may be one.
-
-        If RDF was asked for, another header asks for it, but not before the redirects have led to a
-        page. Return the link, with the redirect that it depends on.
-        """
-        if not self._graph.leads.asks_as_rdf or is_as_rdf(waiting.asked) or waiting.state.wish:
-            return waiting
-        url, varies, asked_as_rdf = waiting.url, node.varies, waiting.expects_rdf
-        if node.answer.redirect:
-            if not varies:
-                return waiting
-            if asked_as_rdf:
-                if waiting.state.varied:
-                    return waiting
-                varied = len(waiting.state.redirects) + 1
-                return replace(waiting, state=replace(waiting.state, varied=varied))
-        elif waiting.state.varied:
-            url, varies = waiting.state.redirects[waiting.state.varied - 1], True
-        named = own_type(waiting.url, node.own_links)
-        if named:
-            url, varies = waiting.url, True
-        itself = node.names_itself or (asked_as_rdf and _BY_TYPE in waiting.state.rules)
-        if self._book.is_candidate(url, varies=varies, names_itself=itself) and not shows_rdf:
-            self._ask(waiting, url, named or (Wish.TURTLE if asked_as_rdf else Wish.ONLY_RDF))
-        return waiting
+    def after_redirect(self, waiting: Waiting, node: Node) -> Waiting:
+        """Add the RDF form of an address that redirects; return the link as it goes on."""
+        state, form = self._rules.after_redirect(
+            waiting.url, waiting.state, varies=node.varies, rdf=waiting.expects_rdf
+        )
+        self._ask_for(waiting, form)
+        return replace(waiting, state=state)
 
     def note_dead_end(self, waiting: Waiting, target: str = "") -> None:
         """Ask for RDF in another way where a redirect that depends on the type led to nothing."""
-        state = waiting.state
-        possible = state.varied and not waiting.state.wish and self._graph.leads.asks_as_rdf
-        if possible and extension_of(path_of(target)) not in RDF_EXTENSIONS:
-            # the redirect at hand has not joined those before it
-            self._ask(waiting, (*state.redirects, waiting.url)[state.varied - 1], Wish.TURTLE)
+        self._ask_for(waiting, self._rules.after_dead_end(waiting.url, waiting.state, target))
 
     def note_known_target(self, waiting: Waiting, target: str) -> None:
         """After a redirect to a known address, ask for RDF in another way."""
@@ -158,57 +132,39 @@ class SimulatedLeads:
         )
 
     def ask_again(self, waiting: Waiting) -> bool:
-        """Put the link that was taken last back with its next wish; return whether it went.
-
-        The RDF form of a page begins again at its own address.
-        """
-        fixed = waiting.state.query or is_guess(waiting) or _SITEMAP in waiting.state.rules
-        if fixed or not self._graph.leads.asks_as_rdf:
+        """Put the link that was taken last back with its next wish; return whether it went."""
+        again = self._rules.again(waiting.url, waiting.state, rdf=waiting.expects_rdf)
+        if again is None or (again.counts and not self._book.may_ask_again(waiting.asked)):
             return False
-        wish = next_wish(
-            waiting.asks_for, waiting.asked, rdf=waiting.expects_rdf, first=not waiting.state.wish
-        )
-        if wish is None:
-            return False
-        # a link counts once, with its first such request
-        if wish is Wish.TURTLE and not self._book.may_ask_again(waiting.asked):
-            return False
-        state = replace(waiting.state, wish=str(wish))
-        if state.redirects and is_as_rdf(waiting.asked):
-            again = Waiting(waiting.asked, replace(state, redirects=()), waiting.group)
-            self._frontier.add_again(again, -math.inf)
+        if again.instead is not None:
+            first = Waiting(again.instead.url, again.state, waiting.group)
+            self._frontier.add_again(first, -math.inf)
         else:
-            self._frontier.give_back(replace(waiting, state=state))
+            self._frontier.give_back(replace(waiting, state=again.state))
         return True
+
+    def look_at_host(self, url: str) -> None:
+        """Add the well-known places of a target's origin, or move them forward."""
+        places = self._rules.after_target(url)
+        if places is None:
+            return
+        links = [each for each in places.links if self._policy.may_fetch(each[0])]
+        if links or not places.links:
+            self._frontier.set_values({places.group: places.value})
+        for number, (place, state) in enumerate(links):
+            self._frontier.add(Waiting(place, state, places.group), float(number))
 
     def _note_answered(self, waiting: Waiting) -> None:
         """Note that a link gave what it was asked for; it counts if it had been asked again."""
         if waiting.state.wish:
             self._book.note_answered(waiting.asked)
 
-    def _ask(self, waiting: Waiting, url: str, wish: str) -> None:
-        """Add the RDF form of an address, or let it wait for the answers of others."""
-        if self._book.ask(url):
-            self._put_in(waiting, url, wish)
-
-    def look_at_host(self, url: str) -> None:
-        """Add the well-known places of a target's host, once; many targets move them forward."""
-        places = self._graph.well_known(url)
-        if not places:
+    def _ask_for(self, waiting: Waiting, form: Form | None) -> None:
+        """Add an RDF form that there is evidence for, or let it wait for the answers of others."""
+        if form is None or not (form.is_likely or self._book.gives_forms(form.url)):
             return
-        parts = urlsplit(url)
-        origin = f"{parts.scheme}://{parts.netloc}"
-        group = PLACES + origin
-        self._targets[origin] += 1
-        if self._targets[origin] == MANY_TARGETS:
-            self._frontier.set_values({group: SOON})
-        if self._targets[origin] > 1:
-            return
-        self._frontier.set_values({group: LAST})
-        rules = (_GUESS, "well-known")
-        for number, place in enumerate(places):
-            state = LinkState(url, 1, Label.R, rules=rules, found_by=FoundBy.WELL_KNOWN)
-            self._frontier.add(Waiting(place, state, group), float(number))
+        if self._book.ask(form.url):
+            self._put_in(waiting, form.url, form.wish)
 
     def _put_in(self, waiting: Waiting, url: str, wish: str = Wish.ONLY_RDF) -> None:
         if not self._frontier.knows(as_rdf(url)):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
+from typing import Protocol, TypeVar
 
+from semcrawl.crawl.lists import ListRules, Portion, first_turn, outcome_of_list
+from semcrawl.crawl.policy import LinkPolicy
+from semcrawl.crawl.querylinks import endpoints_among, links_after
 from semcrawl.evaluation.graph import LinkGraph
 from semcrawl.evaluation.nodes import Node
 from semcrawl.evaluation.queries import QueryAnswer, Taken, take_answer
@@ -12,13 +16,21 @@ from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
-from semcrawl.sources import GUESSED_AFTER, NAMED_AFTER, NEXT, Shelf, UntriedShapes, turn
-from semcrawl.sources.endpointpaging import first_steps
-from semcrawl.sources.endpointsteps import QUERIES, QUERIES_VALUE, Step, names_endpoint
+from semcrawl.sources import Shelf
+from semcrawl.sources.endpointsteps import QUERIES, QUERIES_VALUE
 from semcrawl.sources.endpointwalk import EndpointWalk
 from semcrawl.sources.listing import LAST, LISTS, SITEMAPS, SOON
 from semcrawl.web.hosts import netloc_of
-from semcrawl.web.vocabulary import FoundBy
+
+T = TypeVar("T")
+
+
+class Enter(Protocol):
+    """Judges links and adds the new ones; ``more``: where a list goes on if they pay."""
+
+    def __call__(
+        self, page: Page, links: Sequence[Link], *, more: str = ""
+    ) -> tuple[Ranked, ...]: ...
 
 
 def is_listed(waiting: Waiting) -> bool:
@@ -27,13 +39,14 @@ def is_listed(waiting: Waiting) -> bool:
 
 
 class SimulatedLists:
-    """Simulates :class:`semcrawl.spiders.sitemaps.Sitemaps`."""
+    """Does in memory what :class:`semcrawl.spiders.sitemaps.Sitemaps` does."""
 
     def __init__(
         self,
         graph: LinkGraph,
         frontier: SimulatedFrontier,
-        enter: Callable[[Page, Sequence[Link]], tuple[Ranked, ...]],
+        rules: ListRules,
+        enter: Enter,
         learn: Callable[[Outcome], None],
         begin: Callable[[Page, Sequence[Link]], Sequence[Link]],
     ) -> None:
@@ -44,132 +57,105 @@ class SimulatedLists:
         self._graph = graph
         self._frontier = frontier
         self._frontier.set_values({LISTS: LAST})
+        self._rules = rules
         self._enter = enter
         self._learn = learn
         self._begin = begin
-        #: host → number of answers after which its sitemaps move to the front; 0 if they need not
-        self._sought: dict[str, int] = {}
-        #: sitemap → its shelves, and its page
+        #: name of a list → its shelves, and its page
         self._lists: dict[str, tuple[Sequence[Shelf], Page]] = {}
-        self._untried = UntriedShapes()
-        #: link → sitemap, index of its shelf, and the offset there to continue from
-        self._more: dict[str, tuple[str, int, int]] = {}
-        #: such positions already continued from
-        self._passed: set[tuple[str, int, int]] = set()
 
     def fetched(self, waiting: Waiting, *, paid: bool) -> None:
         """Note that a link was fetched, and whether it was a target."""
-        untried = self._untried.note(waiting.url)
-        self._look_up(waiting.url)
-        if untried:
-            self._put_in(*untried, 0, 1)
-        if paid and waiting.asked in self._more:
-            self._go_on(*self._more.pop(waiting.asked))
+        url, more = waiting.url, waiting.state.more
+        if origin := self._rules.seeks(url):
+            links = self._rules.found(origin, self._graph.robots_name(origin))
+            group = SITEMAPS + netloc_of(url)
+            if links:
+                self._frontier.set_values({group: LAST})
+            for number, (sitemap, state) in enumerate(links):
+                self._frontier.add(Waiting(sitemap, state, group), float(number))
+        if (untried := self._rules.note_answer(url)) is not None:
+            self._put_in(untried)
+        if group := self._rules.due(url):
+            self._frontier.set_values({group: SOON})
+        if paid and more:
+            self._add(self._rules.go_on(more, self._lengths(more)))
 
     def keep(self, waiting: Waiting, node: Node) -> None:
         """Keep the links of a sitemap, and let it wait for its first turn."""
+        if self._rules.why_enough(waiting.url) or not node.is_sitemap:
+            return
+        name = str(len(self._lists)) if node.shelves else ""
+        self._rules.note_read(waiting.url, name, node.shelves)
         if node.shelves:
-            self._lists[waiting.url] = node.shelves, Page(waiting.url, waiting.state.depth)
-            self._untried.add(waiting.url, waiting.url, node.shelves)
-            self._wait_again(waiting, 1)
+            self._lists[name] = node.shelves, Page(waiting.url, waiting.state.depth)
+            self._wait_again(waiting, first_turn(name))
+
+    def is_enough(self, waiting: Waiting) -> bool:
+        """Whether it is a sitemap that is not fetched, as enough of its host were read."""
+        return waiting.state.is_sitemap and bool(self._rules.why_enough(waiting.url))
 
     def take_turn(self, waiting: Waiting) -> None:
         """Add some links of each shelf of a sitemap; each turn takes more than the one before."""
-        shelves, _ = self._lists[waiting.url]
-        new, number = 0, waiting.turn
-        while not new:
-            start, end = turn(number - 1)
-            if all(start >= len(shelf.links) for shelf in shelves):
-                return
-            new = sum(self._put_in(waiting.url, i, start, end) for i in range(len(shelves)))
-            number += 1
-        self._wait_again(waiting, number)
+        turn = waiting.state.turn
+        if turn := self._add(self._rules.take_turn(turn, self._lengths(turn))):
+            self._wait_again(waiting, turn)
 
-    def _wait_again(self, waiting: Waiting, number: int) -> None:
-        """Let a sitemap wait for its next turn, behind those with fewer turns."""
-        self._frontier.add_again(replace(waiting, group=LISTS, turn=number), float(number - 1))
+    def _lengths(self, place: str) -> list[int]:
+        return [len(shelf.links) for shelf in self._lists[place.partition(".")[0]][0]]
 
-    def _look_up(self, url: str) -> None:
-        """Add a host's sitemaps at the end; move them to the front after enough answers."""
-        host = netloc_of(url)
-        if host not in self._sought:
-            found, guessed = self._graph.sitemaps_of(url)
-            parent = f"{url.partition(host)[0]}{host}/robots.txt"
-            rules = ("sitemap", "guess") if guessed else ("sitemap",)
-            after = GUESSED_AFTER if guessed else NAMED_AFTER
-            self._sought[host] = after if found else 0
-            self._frontier.set_values({SITEMAPS + host: LAST})
-            for number, each in enumerate(found):
-                state = LinkState(parent, 1, rules=rules, found_by=FoundBy.SITEMAP)
-                self._frontier.add(Waiting(each, state, SITEMAPS + host), float(number))
-        if 0 < self._sought[host] <= self._untried.answers(url):
-            self._sought[host] = 0
-            self._frontier.set_values({SITEMAPS + host: SOON})
+    def _wait_again(self, waiting: Waiting, turn: str) -> None:
+        """Let a sitemap wait for its next turn, behind those that went back less often."""
+        key = self._frontier.taken + 1 if waiting.group == LISTS else 0.0
+        state = replace(waiting.state, turn=turn, retries=0)
+        self._frontier.add_again(Waiting(waiting.url, state, LISTS), key)
 
-    def _put_in(self, name: str, number: int, start: int, end: int) -> int:
-        """Add links of a shelf; return how many are new."""
-        shelves, page = self._lists[name]
-        links = shelves[number].links[start:end]
-        for link in links:
-            self._more[link.url] = name, number, end
+    def _add(self, portions: Generator[Portion, int, T]) -> T:
+        """Add portions of lists, as long as the rules ask for more; return what they conclude."""
+        try:
+            portion = next(portions)
+            while True:
+                portion = portions.send(self._put_in(portion))
+        except StopIteration as end:
+            concluded: T = end.value
+            return concluded
+
+    def _put_in(self, portion: Portion) -> int:
+        """Add the links of a portion; return how many were new."""
+        place = portion.place
+        shelves, page = self._lists[place.name]
+        links = shelves[place.shelf].links[place.number : portion.end]
+        rest = str(place._replace(number=portion.end))
         links = self._begin(page, links)
-        entered = self._enter(page, links) if links else ()
-        if entered:
-            self._learn(
-                Outcome(
-                    url=page.url,
-                    kind=None,
-                    target=False,
-                    final_url=page.url,
-                    parent=page.url,
-                    depth=page.depth,
-                    duplicate=True,
-                    new_links=entered,
-                )
-            )
-        return len(entered)
-
-    def _go_on(self, name: str, number: int, place: int) -> None:
-        """Add more links of a shelf, until one is new or none is left."""
-        links = self._lists[name][0][number].links
-        while place < len(links) and (name, number, place) not in self._passed:
-            self._passed.add((name, number, place))
-            if self._put_in(name, number, place, place + NEXT):
-                return
-            place += NEXT
+        new = self._enter(page, links, more=rest) if links else ()
+        if new:
+            self._learn(outcome_of_list(page, new))
+        return len(new)
 
 
 class SimulatedEndpoints:
     """Simulates :class:`semcrawl.spiders.endpoints.EndpointReader` without requests."""
 
-    def __init__(self, graph: LinkGraph, frontier: SimulatedFrontier) -> None:
+    def __init__(self, graph: LinkGraph, frontier: SimulatedFrontier, policy: LinkPolicy) -> None:
         """Add queries to ``frontier``."""
         self._graph = graph
         self._options = graph.endpoints
         self._frontier = frontier
+        self._policy = policy
         self._frontier.set_values({QUERIES: QUERIES_VALUE})
         self._walk = EndpointWalk(self._options.skipped)
 
-    def first(self, endpoint: str) -> list[Step]:
-        """Return the first two steps of an endpoint: its description, and its list of graphs."""
-        return first_steps(endpoint, self._options.page, self._options.most)
-
     def take_found(self, page: Page, links: Sequence[Link]) -> Sequence[Link]:
-        """Start the endpoints among the links of a document; return the other links."""
-        found = self._graph.endpoints_among(links)
-        for link in found:
-            description, graphs = self.first(link.url)
-            where = page.url, page.depth + 1
-            if not self.put_in(description, *where, found_by=link.found_by):
-                self.put_in(graphs, *where)
-        return [link for link in links if not names_endpoint(link)] if found else links
+        """Begin to query the endpoints among a document's links; return the other links."""
+        found, others = endpoints_among(self._options, self._policy, page, links)
+        for first, then in found:
+            if not self.put_in(*first):
+                self.put_in(*then)
+        return others
 
-    def put_in(
-        self, step: Step, parent: str | None, depth: int, found_by: FoundBy = FoundBy.ENDPOINT
-    ) -> bool:
+    def put_in(self, url: str, state: LinkState) -> bool:
         """Add a query; return whether it is new."""
-        state = LinkState(parent, depth, Label.R, found_by=found_by, query=step.pack())
-        return self._frontier.add(Waiting(step.url, state, QUERIES), 0.0)
+        return self._frontier.add(Waiting(url, state, QUERIES), 0.0)
 
     def answer_to(self, waiting: Waiting) -> QueryAnswer | None:
         """Return the answer to a waiting query; ``None`` if it is not a query."""
@@ -188,5 +174,5 @@ class SimulatedEndpoints:
 
     def follow(self, waiting: Waiting, taken: Taken) -> None:
         """Add the queries that follow."""
-        for step in taken.following.steps:
-            self.put_in(step, waiting.url, waiting.state.depth + 1)
+        for url, state in links_after(waiting.url, waiting.state, taken.following):
+            self.put_in(url, state)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
+from semcrawl.config.leadoptions import EndpointOptions, LeadOptions, SitemapRules
 from semcrawl.config.readoptions import read_options, robots_tags
 from semcrawl.config.targets import Targets
 from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.crawl.courses import RetryRules
 from semcrawl.crawl.redirects import RedirectOptions
-from semcrawl.evaluation.graph import NO_LEADS, LinkGraph
+from semcrawl.evaluation.graph import NO_LEADS, NO_SITEMAPS, LinkGraph
 from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.nodes import PageImageLinks
 from semcrawl.evaluation.world import World
@@ -37,6 +38,9 @@ def graph_of(
     leads = NO_LEADS
     if "SEMCRAWL_SIGNPOSTING" in settings:
         leads = fill(LeadOptions, settings)
+    sitemaps = NO_SITEMAPS
+    if "SEMCRAWL_SITEMAPS" in settings:
+        sitemaps = fill(SitemapRules, settings)
     endpoints = EndpointOptions()
     if "SEMCRAWL_ENDPOINTS" in settings:
         endpoints = fill(EndpointOptions, settings)
@@ -45,7 +49,7 @@ def graph_of(
         world,
         int(settings.get("SEMCRAWL_MAX_LINKS_PER_PAGE") or 10_000),
         aim.judge if aim is not None else None,
-        sitemaps=settings.get("SEMCRAWL_SITEMAPS", "never") != "never",
+        sitemaps=sitemaps,
         leads=leads,
         reading=read_options(settings),
         text=Values(settings)["SEMCRAWL_ABOUT_MAX_SIZE"],
@@ -58,6 +62,7 @@ def graph_of(
         patterns=UrlPatterns.from_settings(settings),
         depth_limit=int(settings.get("DEPTH_LIMIT") or 0),
         redirects=RedirectOptions.from_settings(settings),
+        retries=RetryRules.from_settings(settings),
     )
 
 

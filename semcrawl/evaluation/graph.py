@@ -9,9 +9,11 @@ from functools import cached_property
 from urllib.parse import urlsplit
 
 from semcrawl import settings as defaults
-from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
+from semcrawl.config.leadoptions import EndpointOptions, LeadOptions, SitemapRules
 from semcrawl.config.scope import Scope
 from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.crawl.courses import RetryRules
+from semcrawl.crawl.lists import ListRules
 from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.crawl.redirects import RedirectOptions
 from semcrawl.evaluation.nodes import Node, NodeReader, PageImageLinks
@@ -38,6 +40,7 @@ _NOW = 1_767_225_600.0
 
 #: only links in pages and in their headers
 NO_LEADS = LeadOptions(catalogues=False, negotiation="never", well_known=())
+NO_SITEMAPS = SitemapRules("never")
 
 #: whether a document is a target of the crawl
 IsTarget = Callable[[Node], bool]
@@ -61,8 +64,8 @@ class LinkGraph:
     reading: ReadOptions = field(default_factory=ReadOptions)
     #: characters of a page's text that the topic reads
     text: int = defaults.SEMCRAWL_ABOUT_MAX_SIZE
-    #: whether sitemaps lead to links
-    sitemaps: bool = False
+    #: which sitemaps lead to links
+    sitemaps: SitemapRules = NO_SITEMAPS
     #: ways to data besides links
     leads: LeadOptions = NO_LEADS
     #: whether the links of RDF documents are followed
@@ -83,6 +86,8 @@ class LinkGraph:
     depth_limit: int = 0
     #: which redirects are followed, and foreseen
     redirects: RedirectOptions = field(default_factory=RedirectOptions)
+    #: which failures are tried again
+    retries: RetryRules = field(default_factory=RetryRules)
     _nodes: dict[str, Node] = field(default_factory=dict, repr=False)
     _answers: dict[str, QueryAnswer] = field(default_factory=dict, repr=False)
     _inside: dict[str, bool] = field(default_factory=dict, repr=False)
@@ -98,7 +103,8 @@ class LinkGraph:
                 catalogues=self.leads.catalogues,
                 signposts=self.leads.signposts,
                 list_bytes=self.leads.most_bytes,
-                sitemaps=self.sitemaps,
+                sitemaps=self.uses_sitemaps,
+                sitemap_limits=self.sitemaps.limits,
                 robots=self.robots_tags,
                 now=_NOW,
             ),
@@ -113,13 +119,23 @@ class LinkGraph:
             finds_endpoints=self.endpoints.allowed == "found",
         )
         self._scope = Scope.parse(",".join(sorted(self.world.hosts)) or "localhost")
-        #: which links are followed: those inside the world
-        self.policy = LinkPolicy(
-            scope=self._scope,
+
+    def policy(self) -> LinkPolicy:
+        """Return what a crawl may follow: links inside the world."""
+        hosts = set[str]().union(*map(Scope.roots_of, self.world.starts))
+        policy = LinkPolicy(
+            scope=replace(self._scope, roots=hosts),
             patterns=self.patterns,
             robots_tags=self.robots_tags,
             depth_limit=self.depth_limit,
         )
+        policy.only_sitemaps = self.sitemaps.use == "only"
+        return policy
+
+    @property
+    def uses_sitemaps(self) -> bool:
+        """Whether sitemaps lead to links."""
+        return self.sitemaps.use != "never"
 
     def look(self, url: str, rdf_first: bool = False) -> Node:
         """Return the answer and links of a URL, requested as RDF first or as a page."""
@@ -161,18 +177,11 @@ class LinkGraph:
             known = self._inside[host] = self._scope.inside(url)
         return known
 
-    def sitemaps_of(self, url: str) -> tuple[list[str], bool]:
-        """Return the sitemaps of a URL's host, and whether they are a guess.
-
-        They are those named in its robots.txt; else, on hosts of the starts, the usual place.
-        """
-        parts = urlsplit(url)
-        if not self.sitemaps or not self.inside(url):
-            return [], False
-        found = self._robots_name(f"{parts.scheme}://{parts.netloc}")
-        if found or not any(urlsplit(start).netloc == parts.netloc for start in self.world.starts):
-            return found, False
-        return [f"{parts.scheme}://{parts.netloc}/sitemap.xml"], True
+    def sitemaps_of(self, url: str) -> list[str]:
+        """Return the sitemaps that a crawl asks a URL's host for."""
+        rules = ListRules(self.sitemaps, self.policy())
+        origin = rules.seeks(url)
+        return [url for url, _ in rules.found(origin, self.robots_name(origin))] if origin else []
 
     @cached_property
     def _by_robots(self) -> dict[str, str]:
@@ -181,10 +190,10 @@ class LinkGraph:
             sitemap: host
             for host in sorted(self.world.hosts)
             for scheme in ("http", "https")
-            for sitemap in self._robots_name(f"{scheme}://{host}")
+            for sitemap in self.robots_name(f"{scheme}://{host}")
         }
 
-    def _robots_name(self, origin: str) -> list[str]:
+    def robots_name(self, origin: str) -> list[str]:
         """Return the sitemaps in scope that the robots.txt of an origin names."""
         named = named_sitemaps(self.world.robots(origin.partition("://")[2]).encode())
         found = (resolve(f"{origin}/robots.txt", name) for name in named)
@@ -196,7 +205,7 @@ class LinkGraph:
 
     def _read(self, name: str) -> Node:
         url = address_of(name)
-        of = (self._by_robots.get(url) or self._named.get(url)) if self.sitemaps else None
+        of = (self._by_robots.get(url) or self._named.get(url)) if self.uses_sitemaps else None
         got = replace(
             self._reader.received(name, url),
             is_sitemap=of is not None,
@@ -227,7 +236,7 @@ class LinkGraph:
 
     def led_to(self, page: str, node: Node) -> Iterator[str]:
         """Yield the addresses that a document leads to, without endpoints."""
-        links, _ = self.policy.sort(Page(page), node.with_catalogue or node.links)
+        links, _ = self.policy().followed(Page(page), node.with_catalogue or node.links)
         endpoints = self.endpoints_among(links)
         for link in links:
             if link in endpoints:
@@ -317,9 +326,9 @@ def map_site(graph: LinkGraph, is_target: IsTarget = is_rdf, cap: int = 60_000) 
 
     def look_for_sitemaps(address: str, steps: int) -> None:
         """Queue the sitemaps of a host, once."""
-        if graph.sitemaps and netloc_of(address) not in mapped:
+        if graph.uses_sitemaps and netloc_of(address) not in mapped:
             mapped.add(netloc_of(address))
-            for url in graph.sitemaps_of(address)[0]:
+            for url in graph.sitemaps_of(address):
                 node = graph.look(url)
                 if node.shelves and depth.setdefault(name(url, node), steps) == steps:
                     queue.append((url, node))

@@ -9,6 +9,7 @@ from typing import Any
 from semcrawl.config.targets import Targets
 from semcrawl.errors import UsageError
 from semcrawl.evaluation.nodes import Node
+from semcrawl.relevance.focus import leads_on, read_focus
 from semcrawl.topics import TEXT, Remembering, Topic, about, parts_of, threshold
 from semcrawl.web.vocabulary import Kind
 
@@ -21,6 +22,8 @@ class Aim:
     threshold: float
     #: kinds of documents that may be targets
     targets: Targets
+    #: whether the links of documents that only miss the threshold are ignored
+    hard: bool = False
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Aim | None:
@@ -38,7 +41,8 @@ class Aim:
                 "evaluate counts distinct statements for every strategy instead"
             )
         names = settings.get("SEMCRAWL_TARGETS") or ("rdf,html" if TEXT in topic.needs else "rdf")
-        return cls(topic, threshold(settings), Targets.parse(names))
+        hard = read_focus(settings).hard
+        return cls(topic, threshold(settings), Targets.parse(names), hard)
 
     def counts(self, node: Node) -> bool:
         """Whether a document is of a kind that may be a target."""
@@ -46,6 +50,13 @@ class Aim:
         if self.targets.images and answer.content_type.startswith("image/"):
             return True
         return self.targets.include(answer.kind or Kind.OTHER, answer.content_type, node.quads)
+
+    def leads_on(self, node: Node) -> bool:
+        """Whether the links of a document are followed."""
+        if node.judged is None:
+            return True
+        counts = node.keeps and self.counts(node)
+        return leads_on(self.hard, counts, node.judged.deciding, self.threshold)
 
     def reached(self, node: Node) -> bool:
         """Whether a document is relevant enough to be a target."""

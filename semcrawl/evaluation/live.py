@@ -36,7 +36,7 @@ LIVE_SETTINGS: Mapping[str, Any] = {
     "CONCURRENT_REQUESTS": 1,
     "SEMCRAWL_CONCURRENCY_PER_HOST": 1,
     "SEMCRAWL_CRAWL_DELAY": 0,
-    "RETRY_ENABLED": False,
+    "SEMCRAWL_MAX_RETRY_AFTER": 0,
     "SEMCRAWL_HOST_FAILURES": 0,
     "SEMCRAWL_HOST_FORBIDDEN": 0,
     "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
@@ -116,7 +116,8 @@ def crawl_live(
             "SEMCRAWL_EXCLUDE": json.dumps([each.text for each in graph.patterns.exclude]),
             "DEPTH_LIMIT": graph.depth_limit,
             **graph.redirects.as_settings(),
-            "SEMCRAWL_SITEMAPS": "auto" if graph.sitemaps else "never",
+            **graph.retries.as_settings(),
+            **as_settings(graph.sitemaps),
             **as_settings(graph.leads),
             **as_settings(graph.endpoints),
         }

@@ -58,6 +58,8 @@ class Node:
     names_itself: bool = False
     #: it is a list of links, and no page
     is_list: bool = False
+    #: it is a sitemap, perhaps without links
+    is_sitemap: bool = False
     #: it has no body
     empty: bool = False
     #: whether its robots directives allow keeping a copy
@@ -114,6 +116,7 @@ class NodeReader:
             varies=got.varies,
             empty=not got.body,
             is_list=read.form is Form.LIST,
+            is_sitemap=read.form is Form.SITEMAP,
             keeps=self.answers.options.robots.keeps(read.rules),
         )
         body = got.body if isinstance(got.body, bytes) else b""

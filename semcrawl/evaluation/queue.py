@@ -21,8 +21,6 @@ class Waiting:
     url: str
     state: LinkState
     group: str
-    #: next turn of a list whose links enter in turns; 0 for a usual link
-    turn: int = 0
 
     @property
     def asked(self) -> str:
@@ -68,7 +66,7 @@ class SimulatedFrontier:
         self._waiting: dict[str, tuple[float, int, Waiting]] = {}
         self._arrived = 0
         #: key of the link that was taken last
-        self._taken = 0.0
+        self.taken = 0.0
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -94,7 +92,7 @@ class SimulatedFrontier:
 
     def give_back(self, link: Waiting) -> None:
         """Add the link that was taken last again, in its place."""
-        self.add_again(link, self._taken)
+        self.add_again(link, self.taken)
 
     def judge_family(self, outcome: Outcome) -> None:
         """Note the outcome of a link of a family; restore what need not be withheld."""
@@ -131,7 +129,7 @@ class SimulatedFrontier:
                 continue
             url = heapq.heappop(self._links[group])[2]
             key, arrived, link = self._waiting.pop(url)
-            self._taken = key
+            self.taken = key
             self._file(group)
             state = link.state
             unasked = state.family and not (state.redirects or state.retries or state.wish)

@@ -14,8 +14,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
+from semcrawl.crawl.courses import Course, course_of
+from semcrawl.crawl.lists import ListRules
+from semcrawl.crawl.querylinks import first_links
 from semcrawl.crawl.redirects import DEAD, Instead, RedirectRules
-from semcrawl.evaluation._simulatedleads import SimulatedLeads, is_guess, is_place
+from semcrawl.evaluation._simulatedleads import SimulatedLeads, is_place
 from semcrawl.evaluation._simulatedlists import SimulatedEndpoints, SimulatedLists, is_listed
 from semcrawl.evaluation.graph import IsTarget, LinkGraph, is_rdf
 from semcrawl.evaluation.judgement import Aim
@@ -26,7 +29,7 @@ from semcrawl.evaluation.run import Fetch, Run
 from semcrawl.evaluation.world import Answer, World
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome
-from semcrawl.links import Link, Page, Reason, folders_above
+from semcrawl.links import Link, Page, folders_above
 from semcrawl.relevance.bodytypes import body_wanted
 from semcrawl.relevance.contract import (
     Ascending,
@@ -38,7 +41,7 @@ from semcrawl.relevance.contract import (
 )
 from semcrawl.relevance.families import families
 from semcrawl.relevance.focus import Grade, grade
-from semcrawl.sources.endpointsteps import Step, endpoint_of_seed
+from semcrawl.sources.endpointsteps import endpoint_of_seed
 from semcrawl.sources.listing import FIRST, SEEDS
 from semcrawl.sources.negotiation import Wish, is_as_rdf
 from semcrawl.web.vocabulary import AMBIGUOUS_MEDIA_TYPES, Kind
@@ -47,8 +50,8 @@ __all__ = ["Fetch", "Run", "simulate"]
 
 T = TypeVar("T")
 
-#: least status of an error, and the status of a foreseen redirect
-_ERRORS, _MOVED = 400, 301
+#: status of a foreseen redirect
+_MOVED = 301
 
 
 def simulate(
@@ -105,16 +108,18 @@ class _Crawl:
         self.ascends = isinstance(strategy, Ascending) and strategy.ascends
         self.frontier = SimulatedFrontier(graph.family_tries)
         self.frontier.set_values({SEEDS: FIRST})
-        self.endpoints = SimulatedEndpoints(graph, self.frontier)
+        self.policy = graph.policy()
+        self.endpoints = SimulatedEndpoints(graph, self.frontier, self.policy)
         self.lists = SimulatedLists(
             graph=graph,
             frontier=self.frontier,
+            rules=ListRules(graph.sitemaps, self.policy),
             enter=self._enter,
             learn=self._learn_more,
             begin=self.endpoints.take_found,
         )
-        self.leads = SimulatedLeads(graph, self.frontier, self._enter)
-        self.redirects = RedirectRules(graph.policy, graph.redirects)
+        self.leads = SimulatedLeads(graph, self.frontier, self.policy, self._enter)
+        self.redirects = RedirectRules(self.policy, graph.redirects)
         #: whether the last fetch was a target
         self.paid = False
         self.had: set[bytes] = set()
@@ -127,18 +132,17 @@ class _Crawl:
             if not endpoint_of_seed(url):
                 self._plant(url)
         for endpoint in filter(None, map(endpoint_of_seed, starts)):
-            description, graphs = self.endpoints.first(endpoint)
-            if not self._plant(description.url, description):
-                self.endpoints.put_in(graphs, None, 0)
+            (url, first), then = first_links(self.graph.endpoints, endpoint)
+            if not self._plant(url, first):
+                self.endpoints.put_in(*then)
         self._apply()
 
-    def _plant(self, url: str, query: Step | None = None) -> bool:
+    def _plant(self, url: str, state: LinkState = LinkState()) -> bool:  # noqa: B008 - frozen
         """Add a seed; return whether it is new."""
         page, link = Page(url, depth=-1), Link(url, element="seed")
         ranked = self.strategy.rank(page, [link])[0]
         group = ranked.group if ranked.group is not None else SEEDS
-        step = query.pack() if query is not None else ""
-        state = LinkState(label=ranked.label, rules=ranked.rules, query=step)
+        state = replace(state, label=ranked.label, rules=ranked.rules)
         return self.frontier.add(Waiting(url, state, group), ranked.key)
 
     def step(self) -> bool:
@@ -146,37 +150,44 @@ class _Crawl:
         waiting = self.frontier.take()
         if waiting is None:
             return False
-        if waiting.turn:
+        if waiting.state.turn:
             self.lists.take_turn(waiting)
             return True
         self.paid = False
         listed = is_listed(waiting)
         if not listed and not is_place(waiting):
             self._timed(lambda: self.strategy.taken([waiting.asked]))
+        if self.lists.is_enough(waiting):
+            self._learn(waiting, Node(Answer(0)), None)
+            return True
         if (folder := self.redirects.foreseen(waiting.url, waiting.state)) is not None:
             self._go_ahead(waiting, folder)
             return True
         answer = self.endpoints.answer_to(waiting)
         rdf_first = waiting.asks_for is not Wish.PAGE
         node = answer.node if answer else self.graph.look(waiting.url, rdf_first)
-        if node.shelves or (listed and not node.answer.redirect):
-            self._note(waiting, node, node.answer.kind if node.answer.is_success else None)
-            self.lists.keep(waiting, node)
-        elif is_guess(waiting) and node.answer.status >= _ERRORS:
-            self._note(waiting, node, None)
-            self._learn(waiting, node, None)
-        elif listed and is_guess(waiting) and "sitemap" not in node.answer.location.lower():
-            self._note(waiting, node, None)
-        elif node.answer.redirect:
+        state, status = waiting.state, node.answer.status
+        course = course_of(state, status, node.answer.location)
+        if course is Course.MOVED:
             self._redirected(waiting, node)
+        elif course is Course.NO_SITEMAP:
+            self._note(waiting, node, None)
+        elif course is Course.GUESSED_WRONG:
+            self._note(waiting, node, None)
+            if not state.is_sitemap:
+                self._learn(waiting, node, None)
         elif answer is not None:
             self._read_query(waiting, answer)
-        elif not node.answer.is_success:
+        elif course is not Course.BODY:
             self._failed(waiting, node)
         else:
-            state = waiting.state
             self.redirects.note_folder(waiting.url, state, added=state.foreseen)
-            self._read(waiting, node)
+            self._arrived(waiting, waiting.url)
+            if node.is_sitemap or (state.is_sitemap and state.is_guess):
+                self._note(waiting, node, node.answer.kind)
+                self.lists.keep(waiting, node)
+            else:
+                self._read(waiting, node)
         self.lists.fetched(waiting, paid=self.paid)
         return True
 
@@ -188,17 +199,24 @@ class _Crawl:
     def _redirected(self, waiting: Waiting, node: Node) -> None:
         """Put what a redirect leads to in the place of its link."""
         self._note(waiting, node, None)
-        waiting = self.leads.ask_as_rdf(waiting, node)
+        waiting = self.leads.after_redirect(waiting, node)
         move = self.redirects.after_move(waiting.url, waiting.state, node.answer.location)
         if move.target and is_listed(waiting):
             self.graph.expect_sitemap(move.target, waiting.url)
         if move.instead is not None and self._put(waiting, move.instead):
             return
+        if move.instead is not None:
+            self._arrived(waiting, move.target)
         known = move.outcome is FetchOutcome.REDIRECTED
         led_to = move.target if known else ""
         self._learn(waiting, node, None, duplicate=known, led_to=led_to)
         if known:
             self.leads.note_known_target(waiting, move.target)
+
+    def _arrived(self, waiting: Waiting, url: str) -> None:
+        """Take the site that a seed's redirects lead to into the scope."""
+        if waiting.state.redirects or url != waiting.url:
+            self.policy.scope.roots |= self.redirects.roots_of(waiting.state, url)
 
     def _go_ahead(self, waiting: Waiting, folder: Instead) -> None:
         """Put a foreseen folder in the link's place."""
@@ -222,6 +240,9 @@ class _Crawl:
         """Process an answer without a document: ask in another way, or give up."""
         self._note(waiting, node, None)
         url, state, status = waiting.url, waiting.state, node.answer.status
+        if back := self.graph.retries.after_status(state, status, None):
+            self.frontier.give_back(replace(waiting, state=back.state))
+            return
         if any(self._put(waiting, way) for way in self.redirects.after_error(url, state, status)):
             return
         if self.leads.gave_nothing(waiting, node) and self.leads.ask_again(waiting):
@@ -233,7 +254,14 @@ class _Crawl:
 
     def _read_query(self, waiting: Waiting, answer: QueryAnswer) -> None:
         """Process the answer of an endpoint."""
+        failed, status = not answer.node.answer.is_success, answer.node.answer.status
+        if failed and not self.graph.retries.is_left(waiting.state, status):
+            self._failed(waiting, answer.node)
+            return
         taken = self.endpoints.take(waiting, answer)
+        if failed and not taken.following.steps:
+            self._failed(waiting, answer.node)
+            return
         node = answer.node if taken.kept else unread(answer.node)
         self._note(waiting, node, taken.kind)
         graded = self._grade(waiting, node) if taken.kept else Grade(False, 0.0)
@@ -264,11 +292,15 @@ class _Crawl:
             self.had.add(node.digest)
         shows_rdf = kind is Kind.HTML and self.leads.shows_rdf(waiting, node)
         follows = kind in (Kind.HTML, Kind.OTHER) or filtered or self.graph.follow_rdf
-        links: Sequence[Link] = node.header_links
-        if not filtered:
-            links = self.leads.links_of(waiting, node) if node.links or node.signs else ()
+        links: Sequence[Link]
+        if filtered:
+            links = self.leads.bounded(waiting.url, node.header_links)
+        else:
+            links = self.leads.links_of(waiting, node)
         if self.ascends and kind is Kind.HTML and (node.links or not node.own_links):
             links = [*links, *folders_above(waiting.url)]
+        if self.aim is not None and not (waiting.state.is_seed or self.aim.leads_on(node)):
+            links = ()
         links = self.endpoints.take_found(Page(waiting.url, waiting.state.depth), links)
         entered = self._rank(waiting, node, links) if follows and links else ()
         graded = Grade(False, 0.0)
@@ -322,7 +354,7 @@ class _Crawl:
             final_url=waiting.url,
             parent=waiting.state.parent,
             depth=waiting.state.depth,
-            status=node.answer.status,
+            status=node.answer.status or None,
             label=waiting.state.label,
             rules=waiting.state.rules,
             group=waiting.group,
@@ -340,16 +372,21 @@ class _Crawl:
     def _rank(self, waiting: Waiting, node: Node, links: Sequence[Link]) -> tuple[Ranked, ...]:
         """Judge a document's links; add the new ones to the frontier."""
         rdf = node.answer.kind is Kind.RDF
-        return self._enter(Page(waiting.url, waiting.state.depth, rdf, node.relevance), links, True)
+        return self._enter(
+            Page(waiting.url, waiting.state.depth, rdf, node.relevance), links, votes=True
+        )
 
-    def _enter(self, page: Page, links: Sequence[Link], votes: bool = False) -> tuple[Ranked, ...]:
+    def _enter(
+        self, page: Page, links: Sequence[Link], *, more: str = "", votes: bool = False
+    ) -> tuple[Ranked, ...]:
         """Judge the links that may be followed; add the new ones to the frontier.
 
-        ``votes``: whether the strategy may count them as votes of the page.
+        ``more``: where a long list goes on if they pay. ``votes``: whether the strategy may count
+        them as votes of the page.
         """
-        possible, others = self.graph.policy.sort(page, links)
+        possible, others = self.policy.followed(page, links)
         if votes and isinstance(self.strategy, Citing):
-            cited, counted = self.strategy.cited, [*possible, *others.get(Reason.TOO_DEEP, ())]
+            cited, counted = self.strategy.cited, self.policy.votes(possible, others)
             self._timed(lambda: cited(page, counted))
         if not possible:
             return ()
@@ -365,7 +402,7 @@ class _Crawl:
             self.run.judged[url] = (link.label, link.rules, page.url)
             if link.group is None:
                 continue
-            state = LinkState.of_link(page, link, family=family.get(url, ""))
+            state = LinkState.of_link(page, link, family=family.get(url, ""), more=more)
             self.frontier.add(Waiting(url, state, link.group), link.key)
             entered.append(link)
         return tuple(entered)

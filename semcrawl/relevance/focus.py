@@ -77,6 +77,14 @@ class Grade(NamedTuple):
     gain: float
 
 
+def leads_on(hard: bool, counts: bool, deciding: float, threshold: float) -> bool:
+    """Whether the links of a judged document are followed; ``hard``: the crawl's focus is.
+
+    What is not of a kind that the crawl looks for is not expected to be about the topic.
+    """
+    return deciding >= threshold or not (hard and counts)
+
+
 def grade(
     counts: bool, relevance: float | None, threshold: float, worth: float | None = None
 ) -> Grade:

@@ -282,10 +282,9 @@ class NegotiationBook:
         self._again: defaultdict[str, FormCounts] = defaultdict(FormCounts)
         self._waiting: defaultdict[str, deque[str]] = defaultdict(deque)
 
-    def is_candidate(self, url: str, *, varies: bool, names_itself: bool) -> bool:
-        """Whether there is evidence that a page is available as RDF."""
-        has_evidence = varies or names_itself or self._counts[netloc_of(url)].gave > 0
-        return has_evidence and self._tries > 0 and may_be_candidate(url, varies=varies)
+    def gives_forms(self, url: str) -> bool:
+        """Whether an address of the host gave its RDF form."""
+        return self._counts[netloc_of(url)].gave > 0
 
     def ask(self, url: str) -> bool:
         """Whether to request a candidate now; else it waits for the answers of others."""

@@ -11,7 +11,8 @@ from typing import Any
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
-from semcrawl.crawl.attempt import FILTERED, Attempt
+from semcrawl.crawl.attempt import FILTERED, Attempt, location_of
+from semcrawl.crawl.courses import Course, course_of
 from semcrawl.crawl.failures import PutBack, RobotsUnavailable, outcome_of_failure
 from semcrawl.crawl.healthsigns import Fate
 from semcrawl.crawl.policy import LinkPolicy
@@ -23,10 +24,9 @@ from semcrawl.metadata.errortexts import NO_SLASH
 from semcrawl.metadata.missed import why_missed
 from semcrawl.rdf.detection import unread_format
 from semcrawl.spiders.documents import BodyReader
-from semcrawl.spiders.redirecting import Redirects, is_redirect
+from semcrawl.spiders.redirecting import Redirects
 from semcrawl.spiders.results import begins_later, missing_part, note_unread
 from semcrawl.spiders.retrying import Retries
-from semcrawl.spiders.sitemaps import leads_to_sitemap
 from semcrawl.web.vocabulary import Kind
 
 #: outcomes of queries that an endpoint may answer if asked for less
@@ -66,29 +66,30 @@ class ResponseReader:
 
     async def _read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Return the items of a response, whatever its status."""
-        status, again = response.status, self.bodies.leads.again
-        rules = self.redirects.rules
-        if attempt.link_state.is_guess and status >= 400:
+        status, leads, rules = response.status, self.bodies.leads, self.redirects.rules
+        middle = begins_later(response)
+        choices = status == HTTPStatus.MULTIPLE_CHOICES and (
+            bool(response.body) or self.bodies.names_choices(attempt, response)
+        )
+        course = course_of(
+            attempt.link_state, status, location_of(response), choices=choices, part=middle
+        )
+        if course is Course.GUESSED_WRONG:
             return [self._guessed_wrong(attempt, response)]
-        is_guessed = attempt.link_state.is_sitemap and attempt.link_state.is_guess
-        if is_guessed and is_redirect(response) and not leads_to_sitemap(response):
+        if course is Course.NO_SITEMAP:
             record = attempt.record(FetchOutcome.REDIRECTED, response)
             record.errors = "it leads to no sitemap"
             return [record]
-        if is_redirect(response):
-            await self.bodies.leads.ask_as_rdf(attempt, response)
+        if course is Course.MOVED:
+            await leads.after_redirect(attempt, response)
             record, known = await self.redirects.follow(attempt, response)
             if known:
-                await self.bodies.leads.note_known_target(attempt, record)
+                await leads.note_known_target(attempt, record)
             return [*self.bodies.others.redirected(attempt, record), record]
-        if status == 304:
+        if course is Course.UNCHANGED:
             self.session.learn(attempt.outcome(None, response, duplicate=True), self.queue)
             return [attempt.record(FetchOutcome.NOT_MODIFIED, response)]
-        # a page of choices is read as a page, once nothing better can be had
-        named = bool(response.body or self.bodies.names_choices(attempt, response))
-        choices = status == HTTPStatus.MULTIPLE_CHOICES and named
-        middle = begins_later(response)
-        if not (200 <= status < 300 or choices) or middle:
+        if course is Course.FAILED:
             record = attempt.record(FetchOutcome.HTTP_ERROR, response)
             record.errors = missing_part(response) if middle else f"HTTP status {status}"
             record.errors += NO_SLASH if attempt.link_state.foreseen else ""
@@ -99,22 +100,23 @@ class ResponseReader:
                 if fate is not Fate.USUAL:
                     attempt.failed = fate is Fate.OVER
                     return [record]
-            if self._is_query(attempt, response) and await self.bodies.endpoints.refused(
-                attempt, response, record
-            ):
+            left = self.retries.rules.is_left(attempt.link_state, status)
+            if left and await self.bodies.endpoints.refused(attempt, response, record):
                 return [record]
             if (
                 await self.retries.after_response(attempt, response)
                 or await self.redirects.after_error(attempt, status)
-                or (again.gave_nothing(attempt, response) and await again.ask(attempt, record))
+                or (
+                    leads.gave_nothing(attempt, response) and await leads.ask_again(attempt, record)
+                )
             ):
                 return [record]
             rules.note_dead(attempt.url, attempt.link_state, status)
             if status in DEAD:
-                await self.bodies.leads.note_dead_end(attempt)
+                await leads.note_dead_end(attempt)
             # the summary offers another try to all that count as failed
             counted = why_missed(FetchOutcome.HTTP_ERROR, status, "") == FAILED
-            attempt.failed = counted or status in self.retries.codes
+            attempt.failed = counted or status in self.retries.rules.codes
             self.session.learn(attempt.outcome(None, response), self.queue)
             return [record]
         rules.note_folder(attempt.url, attempt.link_state, added=attempt.link_state.foreseen)
@@ -126,11 +128,11 @@ class ResponseReader:
             record = attempt.record(FetchOutcome.FILTERED_TYPE, response)
             note_unread(record, unread_format(b"", record.content_type, attempt.url))
             return [record]
-        if again.gave_nothing(attempt, response):
+        if leads.gave_nothing(attempt, response):
             record = attempt.record(FetchOutcome.FETCHED_OTHER, response)
             record.real_type = str(Kind.OTHER)
             record.errors = "a page of choices" if choices else "it has no content"
-            if await again.ask(attempt, record):
+            if await leads.ask_again(attempt, record):
                 return [record]
         items = await self.bodies.read(attempt, response)
         return _records_of(items) if attempt.link_state.check else items
@@ -175,12 +177,6 @@ class ResponseReader:
         if attempt.failed or self.session.health.is_in_doubt(attempt.lease):
             self.session.learn(attempt.outcome(None), self.queue)
         return [record]
-
-    def _is_query(self, attempt: Attempt, response: Response) -> bool:
-        """Whether this is a query that its endpoint will not answer later either."""
-        busy = response.status == HTTPStatus.SERVICE_UNAVAILABLE
-        untried = not attempt.link_state.retries and self.retries.times > 0
-        return bool(attempt.link_state.query) and not (busy and untried)
 
     async def _try_mirrors(self, attempt: Attempt, items: Sequence[Any]) -> None:
         """Add a link's addresses on the mirrors of its host, if the host does not give it."""

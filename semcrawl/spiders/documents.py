@@ -12,6 +12,7 @@ from scrapy.utils.log import SpiderLoggerAdapter
 
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.attempt import Attempt, content_type, header_values
+from semcrawl.crawl.lists import hosts_of
 from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError
@@ -144,10 +145,10 @@ class BodyReader:
             is_sitemap=state.is_sitemap,
             is_guess=state.is_guess,
             is_seed=attempt.link_state.is_seed,
-            hosts=self.sitemaps.hosts_of(attempt),
+            hosts=hosts_of(state),
             # links to known pages are votes, if the strategy counts them
             known=None if intake.counts_votes or self.keeps_links else intake.seen_check(),
-            software=self.leads.seeks_software(attempt.url),
+            software=self.leads.rules.seeks_software(attempt.url),
         )
 
     def names_choices(self, attempt: Attempt, response: Response) -> bool:
@@ -184,9 +185,9 @@ class BodyReader:
             return await self._follow(page, links, barren)
 
         if answer.places:
-            self.leads.note_software(attempt.url)
+            self.leads.rules.note_software(attempt.url)
         page = Page(attempt.url, attempt.link_state.depth)
-        links, images = self.leads.without_more_forms(answer.links), None
+        links, images = self.leads.rules.without_more_forms(answer.links), None
         if self.session.intake.ascends:
             above, known = folders_above(attempt.url), got.known
             links = [*links, *(one for one in above if known is None or not known(one.url))]
@@ -195,6 +196,8 @@ class BodyReader:
             links = self._with_images(page, links, images.shown)
         verdict = await judge(data)
         page = replace(page, relevance=verdict.relevance)
+        own = [*answer.own, *answer.places]
+        shows_rdf = self.leads.shows_rdf(attempt, own)
         new = await follow(links)
         self.feed.leave_out(page, answer.beyond, Reason.LINKS_PER_PAGE)
         if answer.data_waits:
@@ -212,8 +215,9 @@ class BodyReader:
             if images is not None and self.others.images is not None:
                 links = self._with_images(page, links, self.others.images.add(images, data))
             new += await follow(links)
-        own = [*answer.own, *answer.places]
-        await self.leads.note_page(attempt, response, data, own, target=verdict.target)
+        await self.leads.note_page(
+            attempt, response, data, own, shows_rdf=shows_rdf, target=verdict.target
+        )
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
         record.real_type = str(Kind.HTML)
         verdict.note_in(record)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,29 +16,27 @@ from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.attempt import Attempt, header_values
 from semcrawl.crawl.policy import LinkPolicy
+from semcrawl.crawl.querylinks import endpoints_among, links_after
 from semcrawl.crawl.session import CrawlSession
-from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page, header_text
 from semcrawl.metadata.errortexts import MAX_TEXT
 from semcrawl.reading.answer import Received
 from semcrawl.reading.queryanswers import QueryReading, read_query
 from semcrawl.reading.reader import Reader, discard
-from semcrawl.relevance import Label
-from semcrawl.sources.endpointpaging import Following, first_steps
+from semcrawl.sources.endpointpaging import Following
 from semcrawl.sources.endpointsteps import (
     PAGES,
     ROWS,
     Ask,
     Step,
-    names_endpoint,
 )
 from semcrawl.sources.endpointwalk import EndpointWalk, brings_triples
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.results import document_of, record_of
 from semcrawl.web.bodies import body_file
 from semcrawl.web.robotstags import HEADER
-from semcrawl.web.vocabulary import FoundBy, Kind
+from semcrawl.web.vocabulary import Kind
 
 #: verdict on an answer that is not kept
 _NOTHING = Verdict(target=False)
@@ -93,24 +91,11 @@ class EndpointReader:
     # -- endpoints found in documents
     async def take_found(self, page: Page, links: Sequence[Link]) -> Sequence[Link]:
         """Begin to query the endpoints among a document's links; return the other links."""
-        if self.options.allowed != "found":
-            return links
-        found = [link for link in links if names_endpoint(link)]
-        possible, _ = self.policy.sort(page, found)
-        for link in possible:
-            if self.policy.scope.allows(link.url, label_r=True):
-                await self._begin(page, link)
-        return [link for link in links if not names_endpoint(link)] if found else links
-
-    async def _begin(self, page: Page, link: Link) -> None:
-        endpoint = link.url
-        state = LinkState(page.url, page.depth + 1, Label.R, found_by=link.found_by)
-        put_in = self.session.intake.put_queries
-        (url, first), (next_url, then) = first_links(self.options, endpoint)
-        if not await put_in([(url, replace(state, query=first.query))], self.queue):
-            # its address was fetched as a page: go on with the second query
-            then = replace(state, query=then.query, found_by=then.found_by)
-            await put_in([(next_url, then)], self.queue)
+        found, others = endpoints_among(self.options, self.policy, page, links)
+        for first, then in found:
+            if not await self.session.intake.put_queries([first], self.queue):
+                await self.session.intake.put_queries([then], self.queue)
+        return others
 
     # -- answers
     async def read(self, attempt: Attempt, response: Response) -> list[Any]:
@@ -211,9 +196,7 @@ class EndpointReader:
     ) -> None:
         """Add the next queries, and log the notes of the walk."""
         self._walk.settle(step, following)
-        state = attempt.link_state
-        query = LinkState(attempt.url, state.depth + 1, Label.R, found_by=FoundBy.ENDPOINT)
-        steps = [(one.url, replace(query, query=one.pack())) for one in following.steps]
+        steps = links_after(attempt.url, attempt.link_state, following)
         await self.session.intake.put_queries(steps, self.queue)
         if following.again:
             self._count("smaller")
@@ -230,12 +213,3 @@ class EndpointReader:
     def _count(self, name: str, number: int = 1) -> None:
         if self.stats is not None:
             self.stats.inc_value(f"semcrawl/endpoint/{name}", number)
-
-
-def first_links(options: EndpointOptions, endpoint: str) -> list[tuple[str, LinkState]]:
-    """Return an endpoint's first two queries; the second follows whatever the first answers."""
-    description, graphs = first_steps(endpoint, options.page, options.most)
-    return [
-        (description.url, LinkState(query=description.pack())),
-        (graphs.url, LinkState(found_by=FoundBy.ENDPOINT, query=graphs.pack())),
-    ]

@@ -17,7 +17,7 @@ from twisted.python.failure import Failure
 
 from semcrawl.config.components import install
 from semcrawl.config.jobdir import ResultOptions
-from semcrawl.config.leadoptions import EndpointOptions
+from semcrawl.config.leadoptions import EndpointOptions, LeadOptions, SitemapRules
 from semcrawl.config.normalisation import url_normalisation
 from semcrawl.config.readoptions import ReaderOptions, answer_reader
 from semcrawl.config.redisserver import START_URLS_KEY
@@ -26,7 +26,11 @@ from semcrawl.config.targets import Targets
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.acknowledgement import Acknowledgement
 from semcrawl.crawl.attempt import NOT_RECORDED, Attempt, attempt_of
+from semcrawl.crawl.courses import RetryRules
 from semcrawl.crawl.crawllimits import keep_limits
+from semcrawl.crawl.keptlists import KeptLists
+from semcrawl.crawl.leadrules import LeadRules
+from semcrawl.crawl.lists import ListRules
 from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.crawl.redirects import RedirectOptions, RedirectRules
 from semcrawl.crawl.session import CrawlSession
@@ -42,6 +46,7 @@ from semcrawl.relevance import Ranked
 from semcrawl.settings.reader import fill, read_switch
 from semcrawl.sources.negotiation import address_of
 from semcrawl.spiders._responses import ResponseReader
+from semcrawl.spiders._sitemapdates import SitemapDates
 from semcrawl.spiders._submissions import Submissions
 from semcrawl.spiders.contexts import ContextFetcher, ContextRules
 from semcrawl.spiders.documents import BodyReader
@@ -177,7 +182,6 @@ class FocusedSpider(Spider):
         )
         self._redirects = Redirects(
             session=session,
-            policy=self._policy,
             rules=RedirectRules(
                 policy=self._policy,
                 options=RedirectOptions.from_settings(self.settings),
@@ -203,9 +207,28 @@ class FocusedSpider(Spider):
             options=fill(EndpointOptions, self.settings),
             queue=self.queue,
         )
-        self._sitemaps = Sitemaps.of_spider(self, session, self._feed, self._endpoints)
-        self.answers.options = replace(self.answers.options, sitemaps=self._sitemaps.on)
-        leads = Leads.from_settings(self, session, self._feed, self.queue)
+        sitemaps = fill(SitemapRules, self.settings)
+        if not self.follows(Page("")):  # a spider that follows no pages uses none
+            sitemaps = replace(sitemaps, use="never")
+        self._policy.only_sitemaps = sitemaps.use == "only"
+        self._sitemaps = Sitemaps(
+            session=session,
+            feed=self._feed,
+            endpoints=self._endpoints,
+            rules=ListRules(sitemaps, self._policy, self.normalisation),
+            lists=KeptLists(session.frontier.blobs),
+            dates=SitemapDates(self.settings, session, self.crawler.stats),
+            queue=self.queue,
+        )
+        self.answers.options = replace(self.answers.options, sitemaps=self._sitemaps.rules.on)
+        leads = Leads(
+            logger=self.logger,
+            session=session,
+            feed=self._feed,
+            rules=LeadRules(fill(LeadOptions, self.settings)),
+            queue=self.queue,
+            stats=self.crawler.stats,
+        )
         others = OtherBodies(
             session=session,
             policy=self._policy,
@@ -242,7 +265,11 @@ class FocusedSpider(Spider):
         self._responses = ResponseReader(
             session=session,
             policy=self._policy,
-            retries=Retries(self, session),
+            retries=Retries(
+                session=session,
+                rules=RetryRules.from_settings(self.settings),
+                stats=self.crawler.stats,
+            ),
             redirects=self._redirects,
             bodies=bodies,
             queue=self.queue,

@@ -20,7 +20,7 @@ from semcrawl.items import FetchRecord
 from semcrawl.links import PageText
 from semcrawl.rdf import Reading
 from semcrawl.relevance import Outcome, Ranked
-from semcrawl.relevance.focus import MAX_REASONS, Focus, grade, read_focus
+from semcrawl.relevance.focus import MAX_REASONS, Focus, grade, leads_on, read_focus
 from semcrawl.settings.reader import fill
 from semcrawl.topics import (
     TEXT,
@@ -204,7 +204,7 @@ class TopicJudge:
             judgement.deciding,
             reasons,
             kept=reached or focus.keep_all,
-            leads_on=reached or not (focus.hard and counts),
+            leads_on=leads_on(focus.hard, counts, judgement.deciding, focus.threshold),
         )
 
 

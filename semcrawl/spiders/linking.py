@@ -9,7 +9,6 @@ from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.links import Link, Page, Reason
 from semcrawl.relevance import Label, Ranked
-from semcrawl.sources import SITEMAP_ELEMENT
 from semcrawl.spiders.seeds import hand_over
 
 
@@ -25,8 +24,6 @@ class LinkFeed:
     other: str
     #: the other spider's seed list
     other_list: str
-    #: follow only the links of sitemaps
-    only_sitemaps: bool = False
 
     async def discover(
         self,
@@ -80,14 +77,9 @@ class LinkFeed:
     def _possible(self, page: Page, links: Sequence[Link], *, votes: bool = False) -> list[Link]:
         """Return the links that may be followed; count the others for the summary."""
         intake = self.session.intake
-        possible, others = self.policy.sort(page, links)
+        possible, others = self.policy.followed(page, links)
         if votes and intake.counts_votes:
-            intake.cite(page, [*possible, *others.get(Reason.TOO_DEEP, ())])
-        if self.only_sitemaps:
-            others[Reason.SITEMAPS_ONLY] = [
-                link for link in possible if link.element != SITEMAP_ELEMENT
-            ]
-            possible = [link for link in possible if link.element == SITEMAP_ELEMENT]
+            intake.cite(page, self.policy.votes(possible, others))
         for reason, left_out in others.items():
             intake.leave_out(left_out, reason)
         return possible

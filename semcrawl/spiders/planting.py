@@ -15,6 +15,7 @@ from semcrawl.config.leadoptions import EndpointOptions, SitemapRules
 from semcrawl.config.revisit import RevisitOptions
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.crawllimits import limits_now, take_back
+from semcrawl.crawl.querylinks import first_links
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.crawl.shareddates import SharedDates
 from semcrawl.errors import FrontierError, SemcrawlError, UsageError
@@ -24,7 +25,6 @@ from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
 from semcrawl.metadata.seedfates import seeds_to_repeat
 from semcrawl.settings.reader import fill
 from semcrawl.sources.endpointsteps import endpoint_of_seed
-from semcrawl.spiders.endpoints import first_links
 from semcrawl.spiders.linking import LinkFeed
 from semcrawl.spiders.revisits import (
     Reach,

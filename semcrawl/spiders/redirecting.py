@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from scrapy.http import Response
 
 from semcrawl.crawl.attempt import Attempt, location_of
-from semcrawl.crawl.policy import LinkPolicy
-from semcrawl.crawl.redirects import REDIRECTS, Instead, RedirectRules
+from semcrawl.crawl.redirects import Instead, RedirectRules
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.items import FetchOutcome, FetchRecord
 
@@ -16,17 +15,11 @@ from semcrawl.items import FetchOutcome, FetchRecord
 _MOVED = 301
 
 
-def is_redirect(response: Response) -> bool:
-    """Whether a response is a redirect with a ``Location``."""
-    return response.status in REDIRECTS and bool(location_of(response))
-
-
 @dataclass
 class Redirects:
     """Carries out what the rules of redirects decide."""
 
     session: CrawlSession
-    policy: LinkPolicy
     rules: RedirectRules
     #: the spider's queue, whose outcomes it reports
     queue: str
@@ -79,7 +72,6 @@ class Redirects:
 
     async def arrived(self, attempt: Attempt, url: str) -> None:
         """Take the site that a seed's redirects lead to into the scope."""
-        scope = self.policy.scope
-        if attempt.link_state.is_seed and scope.lets_seed_go(url):
+        if roots := self.rules.roots_of(attempt.link_state, url):
             # not as named: the user did not write this host, so it must not be private
-            await self.session.intake.add_roots(scope.roots_of(url))
+            await self.session.intake.add_roots(roots)

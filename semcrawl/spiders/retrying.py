@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from http import HTTPStatus
 
-from scrapy import Spider
-from scrapy.downloadermiddlewares.retry import get_retry_request
-from scrapy.http import Request, Response
+from scrapy.http import Response
+from scrapy.statscollectors import StatsCollector
 from twisted.python.failure import Failure
 
-from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.attempt import Attempt, header
+from semcrawl.crawl.courses import GiveBack, RetryRules
 from semcrawl.crawl.failures import NameMissingError
 from semcrawl.crawl.healthsigns import Fate
 from semcrawl.crawl.session import CrawlSession
-from semcrawl.settings.reader import fill
-
-#: seconds before the first retry; doubled for each further retry
-_RETRY_DELAY = 2.0
 
 
 def retry_after(value: str) -> float | None:
@@ -41,42 +35,34 @@ def retry_after(value: str) -> float | None:
         return None
 
 
+@dataclass
 class Retries:
-    """Gives links back to the frontier for another try, up to ``RETRY_TIMES`` times."""
+    """Gives links back to the frontier for another try; Scrapy's stats count them."""
 
-    def __init__(self, spider: Spider, session: CrawlSession) -> None:
-        """Read Scrapy's settings for retries; its stats count them for ``spider``."""
-        settings = spider.settings
-        #: statuses of passing failures
-        self.codes = frozenset(int(code) for code in settings.getlist("RETRY_HTTP_CODES"))
-        #: most retries of a link
-        self.times = settings.getint("RETRY_TIMES") if settings.getbool("RETRY_ENABLED") else 0
-        self._longest_wait = fill(TransferOptions, settings).longest_retry
-        self._spider = spider
-        self._session = session
+    session: CrawlSession
+    rules: RetryRules
+    stats: StatsCollector | None = None
 
     async def after_response(self, attempt: Attempt, response: Response) -> bool:
         """Give a link back if its server allows another try soon; return whether it went back.
 
         After 429 the host rests from all requests.
         """
-        if response.status not in self.codes:
-            return False
+        state, status = attempt.link_state, response.status
         wait = retry_after(header(response, b"Retry-After"))
-        if response.status == HTTPStatus.TOO_MANY_REQUESTS:
-            rest = max(wait or 0.0, _RETRY_DELAY * 2**attempt.link_state.retries)
-            host = attempt.lease.entry.host
-            await self._session.frontier.pace.rest(host, min(rest, self._longest_wait))
-        if wait is not None and wait > self._longest_wait:
+        if rest := self.rules.rest_after(state, status, wait):
+            await self.session.frontier.pace.rest(attempt.lease.entry.host, rest)
+        back = self.rules.after_status(state, status, wait)
+        if status not in self.rules.codes or (wait or 0.0) > self.rules.longest_wait:
             return False
-        return await self.again(attempt, f"status {response.status}", wait or 0.0)
+        return await self._give_back(attempt, back, f"status {status}")
 
     async def after_failure(self, attempt: Attempt, failure: Failure, reason: str) -> bool:
         """Give a link without an answer back; return false if it has failed for good.
 
         If its host or our own network is at fault, it may be tried again however often it was.
         """
-        health, lease = self._session.health, attempt.lease
+        health, lease = self.session.health, attempt.lease
         causes = (failure.value, getattr(failure.value, "__cause__", None))
         missing = any(isinstance(cause, NameMissingError) for cause in causes)
         fate = health.fate(lease, missing=missing)
@@ -92,18 +78,21 @@ class Retries:
                 return True
             if not await health.may_be_hosts_fault(lease, attempt.link_state.retries + 1):
                 return False
-        await self._session.retry(lease, attempt.link_state, 0.0)
+        await self.session.retry(lease, attempt.link_state, 0.0)
         return True
 
     async def again(self, attempt: Attempt, reason: str, wait: float = 0.0) -> bool:
         """Give a link back for a try after at least ``wait`` seconds; return whether it may."""
-        request = Request(attempt.url, meta={"retry_times": attempt.link_state.retries})
-        again = get_retry_request(
-            request, spider=self._spider, reason=reason, max_retry_times=self.times
-        )
-        if again is None:
+        return await self._give_back(attempt, self.rules.again(attempt.link_state, wait), reason)
+
+    async def _give_back(self, attempt: Attempt, back: GiveBack | None, reason: str) -> bool:
+        self._count("count" if back is not None else "max_reached")
+        if back is None:
             return False
-        state = replace(attempt.link_state, retries=attempt.link_state.retries + 1)
-        delay = max(_RETRY_DELAY * 2**attempt.link_state.retries, wait)
-        await self._session.retry(attempt.lease, state, delay)
+        self._count(f"reason_count/{reason}")
+        await self.session.retry(attempt.lease, back.state, back.delay)
         return True
+
+    def _count(self, name: str) -> None:
+        if self.stats is not None:
+            self.stats.inc_value(f"retry/{name}")

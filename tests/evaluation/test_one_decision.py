@@ -70,17 +70,144 @@ OPTIONS: list[tuple[Mapping[str, Any], str, bool]] = [
 ]
 
 
-def run_both(world: RecordedWorld, options: Mapping[str, Any], name: str) -> Run:
-    graph: LinkGraph = graph_of(world, options, None, follow_rdf=False)
+HYDRA = "@prefix h: <http://www.w3.org/ns/hydra/core#> ."
+
+
+def pages_of(number: int) -> bytes:
+    more = f"<> h:next <all?page={number + 1}> ; h:member <{number}.ttl> ."
+    return f"{HYDRA} <> a h:PartialCollectionView . {more}".encode()
+
+
+#: a site with ways to data besides links, and with failures
+WAYS = [
+    (f"{A}/", 200, HTML, page("map", "busy", "first.ttl", "missing.ttl", "doc", "film", "all",
+                              "x")),
+    (f"{A}/busy", 503, HTML, b"later"),
+    (f"{A}/missing.ttl", 404, HTML | {"Vary": "Accept"}, b"not here"),
+    (f"{A}/doc", 200, HTML | {"Vary": "Accept"}, page("other")),
+    (f"{A}/other", 200, HTML | {"Vary": "Accept"}, page("new.ttl")),
+    (f"{A}/film", 200, {"Content-Type": "video/mp4",
+                        "Link": "<film.ttl>; rel=describedby; type=text/turtle"}, b"film"),
+    *(rdf(f"/{name}.ttl") for name in ("first", "new", "film", *range(1, 5))),
+    (f"{A}/all", 200, TURTLE, pages_of(1)),
+    *((f"{A}/all?page={n}", 200, TURTLE, pages_of(n)) for n in range(2, 5)),
+    moved("/x", f"{A}/y"),
+    (f"{A}/y", 406, HTML, b"nothing acceptable"),
+    (f"{A}/map", 200, HTML, page("busy")),
+    moved("/sitemap.xml", f"{A}/other-sitemap.xml"),
+    (f"{A}/other-sitemap.xml", 200, {"Content-Type": "application/xml"},
+     b"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>"
+     b"<url><loc>http://a.example/listed</loc></url></urlset>"),
+    (f"{A}/listed", 200, HTML, page("listed.ttl")),
+    rdf("/listed.ttl"),
+]  # fmt: skip
+
+LEADS = {"SEMCRAWL_SIGNPOSTING": True, "SEMCRAWL_SITEMAPS": "auto"}
+WAY_OPTIONS: list[tuple[Mapping[str, Any], str, int]] = [
+    ({}, "/busy", 3),
+    ({"RETRY_TIMES": 1}, "/busy", 2),
+    ({"RETRY_ENABLED": False}, "/busy", 1),
+    ({"RETRY_HTTP_CODES": "500"}, "/busy", 1),
+    ({}, "/missing.ttl", 3),
+    ({"SEMCRAWL_NEGOTIATION": "never"}, "/missing.ttl", 1),
+    ({"SEMCRAWL_NEGOTIATION_TRIES": 0}, "/doc#as-rdf", 0),
+    ({}, "/film.ttl", 1),
+    ({"SEMCRAWL_SIGNPOSTING": False}, "/film.ttl", 0),
+    ({}, "/all?page=4", 1),
+    ({"SEMCRAWL_MAX_CATALOGUE_PAGES": 2}, "/all?page=4", 0),
+    ({"SEMCRAWL_CATALOGUES": False}, "/.well-known/void", 1),
+    ({"SEMCRAWL_WELL_KNOWN": []}, "/.well-known/void", 0),
+    ({}, "/listed.ttl", 1),
+    ({"SEMCRAWL_SITEMAPS": "never"}, "/listed.ttl", 0),
+]
+
+
+def sitemap(*names: str, index: bool = False) -> bytes:
+    root, each = ("sitemapindex", "sitemap") if index else ("urlset", "url")
+    listed = "".join(f"<{each}><loc>{A}{name}</loc></{each}>" for name in names)
+    return f"<{root} xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{listed}</{root}>".encode()
+
+
+XML, PLAIN = {"Content-Type": "application/xml"}, {"Content-Type": "text/plain"}
+#: a site whose sitemaps, of which one redirects, list hundreds of addresses of three shapes
+LISTS = [
+    (f"{A}/robots.txt", 200, PLAIN, f"Sitemap: {A}/one\nSitemap: {A}/two\n".encode()),
+    (f"{A}/", 200, HTML, page(*(f"page/{n}" for n in range(15)))),
+    *((f"{A}/page/{n}", 200, HTML, page(f"../set/{n}.ttl" if n % 3 else "nothing"))
+      for n in range(15)),
+    moved("/one", f"{A}/one/list"),
+    (f"{A}/one/list", 200, XML, sitemap(*(f"/set/{n}.ttl" for n in range(70)),
+                                        *(f"/news/{n}" for n in range(60)))),
+    (f"{A}/two", 200, XML, sitemap("/three", "/four", index=True)),
+    (f"{A}/three", 200, XML, sitemap(*(f"/about/{n}" for n in range(30)))),
+    (f"{A}/four", 404, HTML, b"gone"),
+    *(rdf(f"/set/{n}.ttl") for n in range(0, 70, 2)),
+    *((f"{A}/news/{n}", 200, HTML, page()) for n in range(20)),
+    *((f"{A}/about/{n}", 200, HTML, page()) for n in range(20)),
+]  # fmt: skip
+
+LIST_OPTIONS: list[tuple[Mapping[str, Any], str, int]] = [
+    ({}, "/set/68.ttl", 1),
+    ({"SEMCRAWL_SITEMAPS": "only"}, "/page/7", 0),
+    ({"SEMCRAWL_MAX_SITEMAPS_OF_HOST": 1}, "/about/1", 0),
+    ({"SEMCRAWL_SITEMAP_MAX_ENTRIES": 10}, "/set/68.ttl", 0),
+]
+
+
+def run_both(
+    world: RecordedWorld, options: Mapping[str, Any], name: str, *, follow_rdf: bool = False
+) -> Run:
+    graph: LinkGraph = graph_of(world, options, None, follow_rdf=follow_rdf)
     return hold_against_each_other(graph, name, 200)
+
+
+def recorded(factory: pytest.TempPathFactory, site: list[Any]) -> RecordedWorld:
+    pytest.importorskip("warcio")
+    path = factory.mktemp("site") / "x.warc"
+    record(path, site)
+    return RecordedWorld.load([path])
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> RecordedWorld:
-    pytest.importorskip("warcio")
-    path = tmp_path_factory.mktemp("site") / "x.warc"
-    record(path, SITE)
-    return RecordedWorld.load([path])
+    return recorded(tmp_path_factory, SITE)
+
+
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory: pytest.TempPathFactory) -> RecordedWorld:
+    return recorded(tmp_path_factory, LISTS)
+
+
+@pytest.fixture(scope="module")
+def ways(tmp_path_factory: pytest.TempPathFactory) -> RecordedWorld:
+    return recorded(tmp_path_factory, WAYS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "address", "times"), LIST_OPTIONS, ids=lambda each: str(each)[:40]
+)
+def test_they_do_so_on_sitemaps(
+    lists: RecordedWorld, options: Mapping[str, Any], address: str, times: int
+) -> None:
+    run = run_both(lists, {**LEADS, **options}, "breadth-first")
+    assert run.order.count(A + address) == times
+
+
+@pytest.mark.slow
+def test_they_do_so_on_sitemaps_with_a_strategy_that_learns(lists: RecordedWorld) -> None:
+    run_both(lists, LEADS, "learned")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "address", "times"), WAY_OPTIONS, ids=lambda each: str(each)[:40]
+)
+def test_they_do_so_on_ways_besides_links(
+    ways: RecordedWorld, options: Mapping[str, Any], address: str, times: int
+) -> None:
+    run = run_both(ways, {**LEADS, **options}, "breadth-first", follow_rdf=True)
+    assert run.order.count(A + address) == times
 
 
 @pytest.mark.slow

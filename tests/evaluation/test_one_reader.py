@@ -14,7 +14,7 @@ from scrapy.settings import Settings
 
 import semcrawl
 from semcrawl.commands.explain import ReadDocument, read_for_explanation
-from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
+from semcrawl.config.leadoptions import EndpointOptions, LeadOptions, SitemapRules
 from semcrawl.demo import DemoWeb
 from semcrawl.evaluation.graph import LinkGraph
 from semcrawl.evaluation.live import crawl_live
@@ -81,7 +81,7 @@ async def explained(got: Received, **changed: object) -> ReadDocument:
 
 def whole_graph(world: object) -> LinkGraph:
     leads = LeadOptions()
-    return LinkGraph(world, 10_000, sitemaps=True, leads=leads, follow_rdf=True)
+    return LinkGraph(world, 10_000, sitemaps=SitemapRules(), leads=leads, follow_rdf=True)
 
 
 @pytest.fixture
@@ -115,12 +115,12 @@ def test_the_spiders_and_the_simulator_ask_for_the_same(
     graph = whole_graph(world)
     if name == "SEMCRAWL_ROBOTS_TAGS":
         graph = LinkGraph(
-            world, 10_000, sitemaps=True, leads=LeadOptions(), follow_rdf=True,
+            world, 10_000, sitemaps=SitemapRules(), leads=LeadOptions(), follow_rdf=True,
             robots_tags=graph.robots_tags.parse((), "semcrawl"),
         )  # fmt: skip
     elif name == "SEMCRAWL_SIGNPOSTING":
         leads = LeadOptions(signposts=False)
-        graph = LinkGraph(world, 10_000, sitemaps=True, leads=leads, follow_rdf=True)
+        graph = LinkGraph(world, 10_000, sitemaps=SitemapRules(), leads=leads, follow_rdf=True)
     hold_against_each_other(graph, "breadth-first", 100)
     asked = {url for url, node in graph._nodes.items() if node.answer.status < 400}
     hidden = f"{A}/hidden.ttl"

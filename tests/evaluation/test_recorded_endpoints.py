@@ -10,7 +10,7 @@ import pyoxigraph as ox
 import pytest
 from harvest.runs import Run, harvest, semcrawl
 
-from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
+from semcrawl.config.leadoptions import EndpointOptions, LeadOptions, SitemapRules
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.evaluation.graph import LinkGraph, map_site
 from semcrawl.evaluation.live import crawl_live
@@ -140,7 +140,7 @@ def test_the_demo_s_endpoint_is_begun_where_a_document_names_it(tmp_path: Path) 
     for follow_rdf in (True, False):
         graph = LinkGraph(
             *(world, 10_000),
-            sitemaps=True,
+            sitemaps=SitemapRules(),
             leads=LeadOptions(),
             follow_rdf=follow_rdf,
             endpoints=EndpointOptions("found"),
@@ -156,7 +156,7 @@ def test_the_demo_s_endpoint_is_begun_where_a_document_names_it(tmp_path: Path) 
         ]
         assert places[0] == places[1]
         assert offline.found == live.found == len(map_site(graph).target_depth)
-    named = LinkGraph(world, 10_000, sitemaps=True, leads=LeadOptions(), follow_rdf=True)
+    named = LinkGraph(world, 10_000, sitemaps=SitemapRules(), leads=LeadOptions(), follow_rdf=True)
     unasked = simulate(named, load_strategy("breadth-first", {}), 5000)
     assert not {one.url for one in unasked.fetches} & announced
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from harvest.runs import Run, harvest
 
-from semcrawl.config.leadoptions import LeadOptions
+from semcrawl.config.leadoptions import LeadOptions, SitemapRules
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.evaluation.graph import LinkGraph, map_site
 from semcrawl.evaluation.live import crawl_live
@@ -44,7 +44,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.fixture(scope="module")
 def graph(recorded: Run) -> LinkGraph:
     world = RecordedWorld.load(find_recording(recorded.folder))
-    return LinkGraph(world, 10_000, sitemaps=True, leads=LeadOptions(), follow_rdf=True)
+    return LinkGraph(world, 10_000, sitemaps=SitemapRules(), leads=LeadOptions(), follow_rdf=True)
 
 
 def ways(run: Run) -> dict[str, set[str]]:
@@ -135,7 +135,7 @@ def one_host(path: Path) -> RecordedWorld:
 @pytest.mark.parametrize("name", ["breadth-first", "rules-parents", "learned"])
 def test_live_and_offline_agree_on_every_way(tmp_path: Path, name: str) -> None:
     world = one_host(tmp_path)
-    graph = LinkGraph(world, 1000, sitemaps=True, leads=LeadOptions(), follow_rdf=True)
+    graph = LinkGraph(world, 1000, sitemaps=SitemapRules(), leads=LeadOptions(), follow_rdf=True)
     live = crawl_live(graph, name, 1000)
     offline = simulate(graph, load_strategy(name, {"SEMCRAWL_RANDOM_SEED": 0}), 1000)
     assert offline.error == ""

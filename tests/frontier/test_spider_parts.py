@@ -10,6 +10,7 @@ from scrapy.utils.test import get_crawler
 
 from semcrawl import settings as defaults
 from semcrawl.crawl.attempt import Attempt, Stage
+from semcrawl.crawl.courses import RetryRules
 from semcrawl.crawl.redirects import RedirectOptions, RedirectRules
 from semcrawl.frontier.linkstate import LinkState
 from semcrawl.items import FetchOutcome
@@ -38,12 +39,13 @@ class Spider:
 
     @property
     def retries(self) -> Retries:
-        return Retries(self.spider, self.session)
+        rules = RetryRules.from_settings(self.spider.settings)
+        return Retries(session=self.session, rules=rules)
 
     def redirects(self) -> Redirects:
         options = RedirectOptions.from_settings(self.spider.settings)
         rules = RedirectRules(self.policy, options, self.spider.normalisation)
-        return Redirects(session=self.session, policy=self.policy, rules=rules, queue="html")
+        return Redirects(session=self.session, rules=rules, queue="html")
 
     def planter(self) -> SeedPlanter:
         return SeedPlanter(

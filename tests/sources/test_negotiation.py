@@ -65,32 +65,11 @@ def test_a_host_with_many_shapes_and_no_rdf_is_left_alone() -> None:
     assert sum(book.ask(f"{D}/{n}x/page") for n in "abcdefghijkl") == 6
 
 
-@pytest.mark.parametrize(
-    ("url", "says_vary", "itself", "wanted"),
-    [
-        (f"{D}/a", True, False, True),
-        (f"{D}/a.html", True, False, True),
-        (f"{D}/a", False, True, True),
-        (f"{D}/a.html", False, True, False),
-        (f"{D}/a?x=1", False, True, False),
-        (f"{D}/a", False, False, False),
-        (as_rdf(f"{D}/a"), True, True, False),
-    ],
-)
-def test_pages_are_candidates_by_their_signs(
-    url: str, says_vary: bool, itself: bool, wanted: bool
-) -> None:
-    assert NegotiationBook(2).is_candidate(url, varies=says_vary, names_itself=itself) is wanted
-
-
-def test_a_host_that_gave_rdf_so_makes_its_other_pages_candidates() -> None:
+def test_a_host_that_gave_rdf_is_known_for_it() -> None:
     book = NegotiationBook(2)
+    assert not book.gives_forms(f"{D}/q/1")
     book.note_found(as_rdf(f"{D}/p/1"))
-    assert book.is_candidate(f"{D}/q/1", varies=False, names_itself=False)
-
-
-def test_no_tries_are_no_candidates() -> None:
-    assert not NegotiationBook(0).is_candidate(f"{D}/a", varies=True, names_itself=True)
+    assert book.gives_forms(f"{D}/q/1")
 
 
 @pytest.mark.parametrize(
