@@ -91,7 +91,7 @@ def test_check_and_bench_run(clone: Path) -> None:
     [
         (("-O", "o.pickle"), "cannot carry RDF documents", 2),
         (("-s", "SEMCRAWL_MAX_DEPTH=2"), "there is no setting SEMCRAWL_MAX_DEPTH", 2),
-        (("-s", "SEMCRAWL_PAGES=x"), "SEMCRAWL_PAGES must be a number", 1),
+        (("-s", "SEMCRAWL_PAGES=x"), "SEMCRAWL_PAGES must be a whole number", 1),
         (("-a", "seeds=nonsense"), "not an http or https URL: 'nonsense'", 1),
     ],
 )
