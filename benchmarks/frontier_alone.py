@@ -30,8 +30,7 @@ from rich.console import Console
 from rich.table import Table
 
 from semcrawl.frontier import FrontierOptions, RedisFrontier, ShardedFrontier
-from semcrawl.frontier.redis._scripts import Scripts
-from semcrawl.frontier.redis.connection import Server
+from semcrawl.frontier.redis.connection import Scripts, Server
 
 #: pages that workers crawl before those that count, each
 _BEFORE = 100

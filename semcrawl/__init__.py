@@ -3,7 +3,3 @@
 __all__ = ["__version__", "addon", "errors", "items", "settings"]
 
 __version__ = "0.2.0"
-
-from semcrawl.machine.formernames import know_former_names
-
-know_former_names()

@@ -60,8 +60,6 @@ class Means:
     taken: bool = True
     #: another try may give more
     passing: bool = False
-    #: another address may give the document
-    elsewhere: bool = False
 
 
 class FetchOutcome(StrEnum):
@@ -109,26 +107,25 @@ class FetchOutcome(StrEnum):
     #: robots.txt forbids it; nothing was sent
     ROBOTS_DENIED = (
         "robots-denied",
-        Means(sent=False, elsewhere=True, words="forbidden by robots.txt"),
+        Means(sent=False, words="forbidden by robots.txt"),
     )
     #: status of 400 or more, or an unusable one
     HTTP_ERROR = (
         "http-error",
         Means(
             problem=True,
-            elsewhere=True,
             words="answered by another HTTP error",
         ),
     )
     #: no DNS answer, refused, reset, broken response
     NETWORK_ERROR = (
         "network-error",
-        Means(problem=True, taken=False, passing=True, elsewhere=True, missed=FAILED),
+        Means(problem=True, taken=False, passing=True, missed=FAILED),
     )
     #: no answer in DOWNLOAD_TIMEOUT
     TIMEOUT = (
         "timeout",
-        Means(problem=True, taken=False, passing=True, elsewhere=True, missed=FAILED),
+        Means(problem=True, taken=False, passing=True, missed=FAILED),
     )
     #: a private address, not asked for
     ADDRESS_REFUSED = (
@@ -138,7 +135,7 @@ class FetchOutcome(StrEnum):
     #: the host was down for long; nothing was sent
     HOST_DOWN = (
         "host-down",
-        Means(sent=False, problem=True, passing=True, elsewhere=True, missed=FAILED),
+        Means(sent=False, problem=True, passing=True, missed=FAILED),
     )
     #: a budget of its host or domain is spent; nothing was sent
     OVER_BUDGET = (

@@ -189,7 +189,8 @@ def test_the_conformance_suite_knows_no_backend() -> None:
 #: Names of several modules that each do the same for their own subject.
 SAME_SUBJECT = {
     "contract", "env", "frontier", "importing", "inspection", "leftout", "limits", "model",
-    "options", "outages", "pace", "queue", "registry", "said", "schema", "sharing", "strategy",
+    "options", "order", "outages", "pace", "queue", "registry", "said", "schema", "sharing",
+    "strategy",
 }  # fmt: skip
 
 

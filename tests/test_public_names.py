@@ -14,7 +14,6 @@ from scrapy.utils.misc import load_object
 
 import semcrawl
 from semcrawl.config import components
-from semcrawl.machine.formernames import FORMER
 
 ROOT = Path(__file__).parents[1]
 HOME = Path(semcrawl.__file__).parent
@@ -93,7 +92,7 @@ def test_a_documented_import_path_works(path: str) -> None:
     assert resolved(path) is not None
 
 
-@pytest.mark.parametrize("path", sorted((NAMED | set(FORMER.values())) - set(PACKAGES)))
+@pytest.mark.parametrize("path", sorted(NAMED - set(PACKAGES)))
 def test_a_module_that_settings_name_is_public(path: str) -> None:
     """Users replace or switch off the classes that settings name, by these paths."""
     assert resolved(path) is not None

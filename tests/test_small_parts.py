@@ -15,7 +15,7 @@ from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.slots import QueueTurns
 from semcrawl.errors import UsageError
 from semcrawl.frontier.contract import Entry
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.relevance import Label
 from semcrawl.relevance.bodytypes import body_wanted
 from semcrawl.settings.reader import fill

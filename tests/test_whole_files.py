@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from semcrawl.frontier.contract import Entry
-from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.contract import Entry, FrontierOptions
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 from semcrawl.machine.wholefiles import whole_file
 

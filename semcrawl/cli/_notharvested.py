@@ -52,8 +52,7 @@ class NotHarvested:
         self._hosts = {str(reason): Counter(found) for reason, found in missed.items()}
         for reason, found in left.left_out.hosts.items():
             self._hosts.setdefault(str(reason), Counter()).update(found)
-        self._families = [family for family in left.withheld if not family.mirror]
-        self._mirrors = [family for family in left.withheld if family.mirror]
+        self._families = left.withheld
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as ``summary.json`` holds them."""
@@ -66,19 +65,14 @@ class NotHarvested:
                     result[reason]["other_hosts"] = others
                 if self._left.left_out.more and reason in _LEFT_OUT:
                     result[reason]["at_least"] = True
-        families, mirrors = self._families, self._mirrors
+        families = self._families
         if families:
             result["withheld"] = {
                 "links": _links(families),
-                "families": [_facts(family) for family in families[:_KEPT]],
+                "families": [asdict(family) for family in families[:_KEPT]],
             }
             if others := len(families[_KEPT:]):
                 result["withheld"]["other_families"] = others
-        if mirrors:
-            named = [{"hosts": [m.document, m.pattern], "links": m.links} for m in mirrors]
-            result["copies"] = {"links": _links(mirrors), "mirrors": named[:_KEPT]}
-            if others := len(named[_KEPT:]):
-                result["copies"]["other_mirrors"] = others
         if self._left.dropped:
             result["dropped"] = {"links": self._left.dropped}
         if self._left.waiting:
@@ -96,15 +90,10 @@ class NotHarvested:
             if found := self._hosts.get(reason):
                 least = "at least " if self._left.left_out.more and reason in _LEFT_OUT else ""
                 parts.append(f"{least}{found.total():,} {words}: {_named(found)}")
-        families, mirrors = self._families, self._mirrors
+        families = self._families
         parts += [_family(family) for family in families[:_SHOWN]]
         if others := families[_SHOWN:]:
             parts.append(f"{_links(others):,} more of {len(others):,} such families")
-        for mirror in mirrors[:_SHOWN]:
-            same = f"{mirror.document} and {mirror.pattern} give the same"
-            parts.append(f"{mirror.links:,} copies: {same}")
-        if others := mirrors[_SHOWN:]:
-            parts.append(f"{_links(others):,} more copies on {len(others):,} such pairs of hosts")
         if self._left.dropped:
             parts.append(f"{self._left.dropped:,} dropped, as the frontier was full")
         if self._left.waiting:
@@ -140,10 +129,6 @@ class NotHarvested:
 
 def _links(withheld: Sequence[Withheld]) -> int:
     return sum(family.links for family in withheld)
-
-
-def _facts(family: Withheld) -> dict[str, Any]:
-    return {name: fact for name, fact in asdict(family).items() if name != "mirror"}
 
 
 def _family(family: Withheld) -> str:

@@ -264,7 +264,7 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         say(line)
     if summary.missed.get(FAILED):
         say(f"To try failed links again: {requeue}, and go on.")
-    if any(not family.mirror for family in run.withheld):
+    if run.withheld:
         say(f"To fetch all of a family: --out {named} -s SEMCRAWL_FAMILY_TRIES=0.")
     if run.waiting is None:
         say("Stopped before the waiting links were counted. The next run goes on from here.")

@@ -19,24 +19,12 @@ from semcrawl.crawl.outlook import Outlook
 from semcrawl.errors import FrontierError, UsageError
 from semcrawl.extensions.progress import progress_interval, progress_mode
 from semcrawl.frontier.backends import visited_frontier
-from semcrawl.frontier.localredis import has_local_redis, on_local_redis
 from semcrawl.terminal.crawlfigures import Display
-
-#: most workers on a frontier in a file
-_ON_A_FILE = 4
 
 
 def check_workers(settings: BaseSettings) -> int:
     """Return the number of workers of a harvest; raise ``UsageError`` for too many."""
-    wanted = worker_count(settings)
-    count = wanted
-    if _needs_redis(settings, count) and not has_local_redis():
-        if settings.get("SEMCRAWL_WORKERS") != "auto":
-            raise UsageError(
-                f"{wanted} workers need a Redis: install redis-server or valkey-server, or give "
-                f"-s REDIS_URL=redis://… ({_ON_A_FILE} workers need none)"
-            )
-        count = _ON_A_FILE
+    count = worker_count(settings)
     if (pages := settings.getint("SEMCRAWL_PAGES")) > 0:
         count = min(count, pages)
     if count > 1 and "stdout:" in settings.getdict("FEEDS"):
@@ -45,21 +33,11 @@ def check_workers(settings: BaseSettings) -> int:
     return count
 
 
-def _needs_redis(settings: BaseSettings, count: int) -> bool:
-    return count > _ON_A_FILE and not settings.get("REDIS_URL")
-
-
 def harvest_together(
     settings: BaseSettings, folder: Path, count: int, seeds: str | None, opts: argparse.Namespace
 ) -> tuple[RunResult, Outlook]:
     """Run ``count`` workers on a job folder until the crawl has ended or is interrupted."""
-    if _needs_redis(settings, count):
-        with on_local_redis(settings, folder) as url:
-            own = settings.copy()
-            own.set("REDIS_URL", url, "cmdline")
-            result = _harvest(own, folder, count, seeds, opts)
-    else:
-        result = _harvest(settings, folder, count, seeds, opts)
+    result = _harvest(settings, folder, count, seeds, opts)
     return result, asyncio.run(_look_back(settings, folder))
 
 

@@ -76,7 +76,7 @@ class Command(OfflineCommand):
         """Fill a new frontier with the seeds."""
         pattern = self.own_settings.get("REDIS_START_URLS_KEY") or START_URLS_KEY
         async with visited_frontier(self.own_settings, folder, make=True) as frontier:
-            await frontier.seeds.push(seed_list(pattern, "html"), seeds)
+            await frontier.shared.push_seeds(seed_list(pattern, "html"), seeds)
 
 
 def _advice(folder: Path, found: Checked) -> str:

@@ -20,7 +20,6 @@ from semcrawl.config.environment import take_environment
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.redisserver import adopt_redis
 from semcrawl.errors import UsageError
-from semcrawl.machine.formernames import present_path
 from semcrawl.settings.feedformats import FEED_EXPORTERS, FEED_STORAGES
 from semcrawl.settings.reader import check_name
 
@@ -275,5 +274,5 @@ def _settle(settings: BaseSettings, name: str, value: Any, least: str = _PRIORIT
 
 def _path(component: Any) -> str:
     if isinstance(component, str):
-        return present_path(component)
+        return component
     return f"{component.__module__}.{component.__qualname__}"

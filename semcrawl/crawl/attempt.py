@@ -10,7 +10,7 @@ from typing import Any
 from scrapy.http import Request, Response
 
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import address_of, header_text
 from semcrawl.relevance import Outcome, Ranked

@@ -102,7 +102,7 @@ class SpiderChannels(dict[str, SpiderChannel]):
         self._seeds_at = now
         found = 0
         for channel in list(self.values()):
-            raw = await frontier.seeds.take(channel.seed_key, _SEEDS_AT_ONCE)
+            raw = await frontier.shared.take_seeds(channel.seed_key, _SEEDS_AT_ONCE)
             if raw:
                 found += len(raw)
                 channel.plant(raw)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from semcrawl.errors import FrontierError
-from semcrawl.frontier.contract import SharedCache
+from semcrawl.frontier.contract import Shared
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ _LOOK, _LONGEST_LOOK = 0.02, 0.25
 
 
 async def asked_once(
-    cache: SharedCache,
+    shared: Shared,
     name: str,
     look: Callable[[], Awaitable[T | None]],
     ask: Callable[[], Awaitable[T]],
@@ -34,8 +34,8 @@ async def asked_once(
     """
     pause = _LOOK
     while (found := await look()) is None:
-        if await cache.claim(name, CLAIM):
-            async with _held(cache, name):
+        if await shared.claim(name, CLAIM):
+            async with _held(shared, name):
                 # the last holder may have stored it between our look and our claim
                 found = await look()
                 return await ask() if found is None else found
@@ -77,19 +77,19 @@ class SharedTasks(Generic[T]):
 
 
 @asynccontextmanager
-async def _held(cache: SharedCache, name: str) -> AsyncIterator[None]:
+async def _held(shared: Shared, name: str) -> AsyncIterator[None]:
     """Renew a claim while the block runs, then release it."""
-    holding = asyncio.create_task(_hold(cache, name))
+    holding = asyncio.create_task(_hold(shared, name))
     try:
         yield
     finally:
         holding.cancel()
         with contextlib.suppress(FrontierError):
-            await cache.release(name)
+            await shared.release(name)
 
 
-async def _hold(cache: SharedCache, name: str) -> None:
+async def _hold(shared: Shared, name: str) -> None:
     while True:
         await asyncio.sleep(CLAIM / 3)
         with contextlib.suppress(FrontierError):
-            await cache.claim(name, CLAIM)
+            await shared.claim(name, CLAIM)

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from semcrawl.crawl.redirects import REDIRECTS
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.settings.reader import fill, read_switch, setting
 
 #: seconds before the first retry; doubled for each further retry

@@ -173,26 +173,26 @@ async def take_back(frontier: Frontier, limits: Limits) -> int:
 
     Those that these limits forbid too are set aside again, without a request.
     """
-    before = await frontier.blobs.get(_SET_ASIDE)
+    before = await frontier.shared.get(_SET_ASIDE)
     if not before or before == limits.signature():
         return 0
-    await frontier.blobs.put(_SET_ASIDE, b"")
+    await frontier.shared.put(_SET_ASIDE, b"")
     return await frontier.requeue(QUEUES)
 
 
 async def load_limits(frontier: Frontier) -> dict[str, Any]:
     """Return the limits that a command has set for a crawl: settings by name."""
-    data = await frontier.blobs.get(_SET)
+    data = await frontier.shared.get(_SET)
     try:
         found = json.loads(data or b"{}")
         return {str(name): found[name] for name in found if name in CHANGEABLE}
     except (ValueError, TypeError) as error:
-        raise FrontierCorrupt(f"{frontier.blobs.describe(_SET)}: {error}") from error
+        raise FrontierCorrupt(f"{frontier.shared.place}, {_SET!r}: {error}") from error
 
 
 async def save_limits(frontier: Frontier, limits: Mapping[str, Any]) -> None:
     """Set limits for all workers of a crawl and for its later runs."""
-    await frontier.blobs.put(_SET, json.dumps(dict(limits)).encode())
+    await frontier.shared.put(_SET, json.dumps(dict(limits)).encode())
 
 
 class CrawlLimits:
@@ -216,7 +216,7 @@ class CrawlLimits:
     async def note_set_aside(self) -> None:
         """Note that a link is set aside because of the limits that hold now."""
         if self._noted != (signature := self.now.signature()):
-            await self._frontier.blobs.put(_SET_ASIDE, signature)
+            await self._frontier.shared.put(_SET_ASIDE, signature)
             self._noted = signature
 
     async def refresh(self) -> bool:
@@ -228,7 +228,9 @@ class CrawlLimits:
             try:
                 self._take(Limits.from_settings(self._settings, given))
             except UsageError as error:
-                raise FrontierCorrupt(f"{self._frontier.blobs.describe(_SET)}: {error}") from error
+                raise FrontierCorrupt(
+                    f"{self._frontier.shared.place}, {_SET!r}: {error}"
+                ) from error
         if self._any_budget:
             await self._add_up()
         return changed
@@ -286,20 +288,20 @@ class CrawlLimits:
         """Add this worker's sums to the common ones."""
         if not self._own:
             self._sums = await self._read()
-        elif await self._frontier.cache.claim(_SPENT, _CLAIM):
+        elif await self._frontier.shared.claim(_SPENT, _CLAIM):
             try:
                 sums, own = await self._read(), self._own
                 self._own = defaultdict(Spent)
                 for place, spent in own.items():
                     sums.setdefault(place, Spent()).add(spent)
                 rows = {place: [s.requests, s.bytes, s.documents] for place, s in sums.items()}
-                await self._frontier.blobs.put(_SPENT, msgpack.packb(rows))
+                await self._frontier.shared.put(_SPENT, msgpack.packb(rows))
                 self._sums = sums
             finally:
-                await self._frontier.cache.release(_SPENT)
+                await self._frontier.shared.release(_SPENT)
 
     async def _read(self) -> dict[str, Spent]:
-        data = await self._frontier.blobs.get(_SPENT)
+        data = await self._frontier.shared.get(_SPENT)
         if not data:
             return {}
         try:
@@ -307,8 +309,8 @@ class CrawlLimits:
                 str(place): Spent(*map(int, row)) for place, row in msgpack.unpackb(data).items()
             }
         except (ValueError, TypeError, AttributeError, msgpack.UnpackException) as error:
-            where = self._frontier.blobs.describe(_SPENT)
-            raise FrontierCorrupt(f"{where} holds no sums: {error}") from error
+            where = self._frontier.shared.place
+            raise FrontierCorrupt(f"{where}, {_SPENT!r} holds no sums: {error}") from error
 
 
 @lru_cache(maxsize=1024)

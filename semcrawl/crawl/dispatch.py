@@ -169,7 +169,8 @@ class Dispatcher:
                 taken = await self._frontier.take(portion, [queue], over=over, skip=skip)
                 over = ()
                 self._note_found(queue, len(taken))
-                leases = await self._prepare(taken)
+                leases = taken
+                await self._intake.load_seeds_for(leases)
                 left -= len(leases)
                 most -= len(leases)
                 for lease in leases:
@@ -216,7 +217,7 @@ class Dispatcher:
                     if strict:
                         self._learning.note_taken([lease.entry for lease in leases])
                     full = len(leases) >= portion
-                    leases = await self._prepare(leases)
+                    await self._intake.load_seeds_for(leases)
                     room -= len(leases)
                     most -= len(leases)
                     taken += len(leases)
@@ -232,14 +233,6 @@ class Dispatcher:
                 break
         await self._frontier.release_host(over)
         return taken
-
-    async def _prepare(self, leases: Sequence[Lease]) -> list[Lease]:
-        """Withhold copies on mirrors; return the links to fetch."""
-        kept, withheld = await self._intake.mirrors.sift(leases)
-        for lease in withheld:
-            self._learning.went_back(lease.entry)
-        await self._intake.load_seeds_for(kept)
-        return kept
 
     def _hand_out(self, lease: Lease) -> None:
         self._leases.hand_out(lease)

@@ -28,7 +28,7 @@ from semcrawl.crawl.listgroups import check_link
 from semcrawl.crawl.networkpause import NetworkPause
 from semcrawl.crawl.restpolicy import rest_policy
 from semcrawl.frontier.contract import Entry, Lease, Rest, WaitingLink
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.machine.recent import Recent
 from semcrawl.web.hosts import name_of, netloc_of, origin_of, pay_level_domain
 
@@ -64,7 +64,7 @@ class HostHealth:
         self._newly_down = 0
         self._given_up: Recent[str, GivenUp] = Recent(_MOST)
         self._intake = intake
-        self._outages = intake.frontier.outages
+        self._pace = intake.frontier.pace
         self._options = options
         self._probes = probes
         self._clock = clock
@@ -84,7 +84,7 @@ class HostHealth:
         #: servers whose name does not exist though another of their host answers, and until when
         #: that holds
         self._absent: Recent[str, float] = Recent(_MOST)
-        self._pause = NetworkPause(self._outages, options, self._down, fail, clock)
+        self._pause = NetworkPause(self._pace, options, self._down, fail, clock)
         #: by host, the links that failed since its last answer
         self._tried: Recent[str, list[str]] = Recent(_MOST, list)
         #: by host, the links answered with 403 since its last other answer
@@ -106,7 +106,7 @@ class HostHealth:
         if sign is Sign.REFUSING:
             return await self._let_rest(url, sign, "")
         if host in self._down or host in self._probes:
-            why = await self._outages.why(host)
+            why = (await self._pace.known(host)).down
             if why and status == _NO_RECOVERY.get(Sign(why)):
                 return await self._let_rest(url, Sign(why), "") if host in self._probes else []
         if sign is Sign.BLOCKING:
@@ -117,7 +117,7 @@ class HostHealth:
         refused = status >= HTTPStatus.BAD_REQUEST and lease is not None
         if refused and self._fruitless.refused(host, self._known.keys()):
             for _ in range(_FOUND_DEAD):
-                await self._outages.note_dead()
+                await self._pace.note_dead()
         if status == HTTPStatus.FORBIDDEN:
             return []
         self._forbidden.pop(host, None)
@@ -262,7 +262,7 @@ class HostHealth:
         """Note that a host that has given nothing is dead or slow."""
         if host not in self._dead and not self.some_are_dead:
             self._dead.add(host)
-            await self._outages.note_dead()
+            await self._pace.note_dead()
 
     def has_answered(self, url: str) -> bool:
         """Whether the server of an address ever answered this process."""
@@ -306,7 +306,7 @@ class HostHealth:
         return Fate.OVER
 
     async def _is_known(self, host: str) -> bool:
-        if host not in self._known and await self._outages.good(host):
+        if host not in self._known and (await self._pace.known(host)).good:
             self._known[host] = True
         return host in self._known
 
@@ -326,7 +326,7 @@ class HostHealth:
         options, host = self._options, self._intake.host_key(url)
         # a slow host that has given nothing rests until its patience ends, for one last probe
         lost = 2 * took if host in self._known else max(2 * took, options.untried_patience)
-        rest = await self._outages.falter(
+        rest = await self._pace.down(
             host,
             sign,
             step=self._rests.step(url) + (lost if took >= LONG else 0.0),
@@ -337,14 +337,14 @@ class HostHealth:
         self._down[host] = rest
         self._newly_down += is_new
         if is_new and queue and rest.good:
-            await self._intake.frontier.add_again([check_link(rest.good, host, queue)])
+            await self._intake.frontier.add([check_link(rest.good, host, queue)], again=True)
         elif host in self._probes and rest.down_for > 0:
             await self._acquit_links(host, rest)
         if rest.good and (is_new or rest.over):
             logger.warning(rest_message(host, rest))
         if not rest.over:
             return []
-        links = await self._outages.set_aside(host)
+        links = await self._pace.set_aside(host)
         what = WORDS[Sign(rest.why)] if patience is None else "has a name that does not exist"
         since = time.time() - rest.down_for
         given_up = self._given_up.setdefault(host, GivenUp(host, what, since))
@@ -356,14 +356,14 @@ class HostHealth:
         self._discount(self._tried.pop(host, ()))
         refused = self._forbidden.pop(host, ())
         if rest.why == Sign.BLOCKING and refused:
-            await self._intake.frontier.add_again(refused)
+            await self._intake.frontier.add(refused, again=True)
 
     async def _recover(self, url: str, good: str) -> None:
         """End the rest of a host that answered; shorten its next one."""
         host, step = self._intake.host_key(url), self._rests.step(url)
         self._rests.answered(url)
         was_down = self._down.pop(host, None)
-        left, down_for = await self._outages.recover(host, step=step, good=good)
+        left, down_for = await self._pace.up(host, step=step, good=good)
         if good:
             self._known[host] = True
         if left > 0:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from semcrawl.crawl.batchedadds import BatchedAdds
 from semcrawl.crawl.crawllimits import CrawlLimits
 from semcrawl.crawl.learning import SharedLearning
 from semcrawl.crawl.options import SessionOptions
-from semcrawl.crawl.withholding import FamilyBook, LeftOutBook, MirrorBook
+from semcrawl.crawl.withholding import FamilyBook, LeftOutBook
 from semcrawl.frontier.contract import FRONT, Entry, Frontier, Lease
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page, Reason
 from semcrawl.relevance import Label, Ranked, Relevance
 from semcrawl.relevance.contract import Ascending, Citing, Restrained
@@ -70,11 +71,9 @@ class Intake:
         #: those that the user's own seeds name, not seeds of a list: they may be private
         self.named: set[str] = set()
         #: links that are not added, for the summary
-        self.left_out = LeftOutBook(frontier.left_out, options.max_left_out)
+        self.left_out = LeftOutBook(frontier.aside, options.max_left_out)
         #: families of links that look alike, of which perhaps none leads anywhere
-        self.families = FamilyBook(frontier.withheld, frontier.options.family_tries)
-        #: hosts that give the same documents under several names
-        self.mirrors = MirrorBook(frontier.withheld, frontier.options.mirror_copies)
+        self.families = FamilyBook(frontier.aside, frontier.options.family_tries)
         #: budgets and patterns that may change while the crawl runs
         self.limits: CrawlLimits | None = None
         self.wake = wake
@@ -91,28 +90,26 @@ class Intake:
         await self._keep_pace_by()
         await self.frontier.set_values({SEEDS: FIRST, LISTS: LAST})
         await self.families.open()
-        await self.mirrors.open()
         await self.learning.load()
 
     async def _keep_pace_by(self) -> None:
         """Use the unit of politeness that the crawl began with: its links wait under such keys."""
-        blobs = self.frontier.blobs
-        kept = (await blobs.get(_PACE_BY) or b"").decode(errors="replace")
+        shared = self.frontier.shared
+        kept = (await shared.get(_PACE_BY) or b"").decode(errors="replace")
         if not kept:
             kept = _FIRST_PACE_BY if self.roots else self.options.pace_by
-            await blobs.put(_PACE_BY, kept.encode())
+            await shared.put(_PACE_BY, kept.encode())
         if kept != self.options.pace_by:
             logger.warning("this crawl began with SEMCRAWL_PACE_BY=%s, and keeps it", kept)
         self.pace_by = kept
 
     async def flush(self) -> None:
-        """Report links left out, outcomes of families and bodies of mirrors to the frontier.
+        """Report links left out and outcomes of families to the frontier.
 
         Await this before acknowledging the links that they come from.
         """
         await self.left_out.flush()
         await self.families.flush()
-        await self.mirrors.flush()
 
     async def discover(
         self,
@@ -248,7 +245,7 @@ class Intake:
         if not known.issuperset(more):
             known.update(more)
             known |= await self._saved(blob)
-            await self.frontier.blobs.put(blob, "\n".join(sorted(known)).encode())
+            await self.frontier.shared.put(blob, "\n".join(sorted(known)).encode())
 
     async def load_seeds_for(self, leases: Iterable[Lease]) -> None:
         """Load other workers' seeds if a link lies outside the known roots.
@@ -270,7 +267,7 @@ class Intake:
         self.named |= await self._saved(_NAMED)
 
     async def _saved(self, blob: str) -> set[str]:
-        return set((await self.frontier.blobs.get(blob) or b"").decode(errors="replace").split())
+        return set((await self.frontier.shared.get(blob) or b"").decode(errors="replace").split())
 
     async def revisit(self, due: Sequence[tuple[str, float, LinkState]], queue: str) -> int:
         """Add known documents for a re-visit, largest priority first; return how many.
@@ -285,7 +282,7 @@ class Intake:
             )
             for url, priority, state in due
         ]
-        return await self._by_batches(self.frontier.add_again, entries)
+        return await self._by_batches(partial(self.frontier.add, again=True), entries)
 
     async def put_first(self, url: str, state: LinkState, queue: str) -> None:
         """Put an address before all others; a known one is visited again."""
@@ -293,7 +290,7 @@ class Intake:
         await self.frontier.set_values({SEEDS: FIRST})
         if not (await self.frontier.add([entry]))[0]:
             again = replace(LinkState.unpack(entry), revisit=True, found_by=state.way)
-            if not (await self.frontier.add_again([replace(entry, payload=again.pack())]))[0]:
+            if not (await self.frontier.add([replace(entry, payload=again.pack())], again=True))[0]:
                 await self.learning.bring_forward(url)  # it waits already
         self.wake()
 
@@ -331,15 +328,8 @@ class Intake:
 
     async def put_again(self, lease: Lease, target: str, state: LinkState) -> None:
         """Put an address that was seen but never fetched in front of its group."""
-        await self.frontier.add_again([self._in_place(lease, target, state)])
+        await self.frontier.add([self._in_place(lease, target, state)], again=True)
         self.learning.went_back(lease.entry)
-
-    async def add_mirror_address(self, lease: Lease, url: str, state: LinkState) -> None:
-        """Add a link's address on a mirror, as its own address gave nothing."""
-        parent = state.parent or lease.entry.url
-        state = LinkState(parent, state.depth, state.label, state.rules, found_by=state.found_by)
-        entry = replace(lease.entry, url=url, host=self.host_key(url), payload=state.pack())
-        await self.frontier.add([entry])
 
     def _in_place(self, lease: Lease, target: str, state: LinkState) -> Entry:
         return replace(

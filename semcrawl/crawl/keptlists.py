@@ -1,4 +1,4 @@
-"""Long lists of links, kept in the frontier's blobs for all workers and runs."""
+"""Long lists of links, kept in the frontier for all workers and runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple, Self, TypeVar
 import msgpack
 
 from semcrawl.errors import FrontierCorrupt
-from semcrawl.frontier.contract import Blobs
+from semcrawl.frontier.contract import Shared
 from semcrawl.sources import CHUNK, Listing, Shelf
 
 T = TypeVar("T")
@@ -54,8 +54,8 @@ class ListIndex(NamedTuple):
 class KeptLists:
     """Lists of links, stored in pieces; each piece is a blob."""
 
-    def __init__(self, blobs: Blobs) -> None:
-        self._blobs = blobs
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
         self._pieces: OrderedDict[str, Listing] = OrderedDict()
         self._indexes: OrderedDict[str, ListIndex] = OrderedDict()
 
@@ -66,17 +66,17 @@ class KeptLists:
         for number, shelf in enumerate(shelves):
             for piece, links in enumerate(shelf.chunks()):
                 content = Listing(page, depth, links).pack()
-                await self._blobs.put(_blob(name, number, piece), content)
+                await self._shared.put(_blob(name, number, piece), content)
         lengths = [len(shelf.links) for shelf in shelves]
-        await self._blobs.put(_blob(name), msgpack.packb(lengths))
+        await self._shared.put(_blob(name), msgpack.packb(lengths))
         return name
 
     async def drop(self, name: str, index: ListIndex) -> None:
         """Empty the blobs of a list that is used up."""
-        await self._blobs.put(_blob(name), b"")
+        await self._shared.put(_blob(name), b"")
         for number, length in enumerate(index.lengths):
             for piece in range(-(-length // CHUNK)):
-                await self._blobs.put(_blob(name, number, piece), b"")
+                await self._shared.put(_blob(name, number, piece), b"")
         self._indexes.pop(_blob(name), None)
 
     async def index(self, name: str) -> ListIndex | None:
@@ -103,13 +103,13 @@ class KeptLists:
         self, known: OrderedDict[str, T], blob: str, unpack: Callable[[bytes], T]
     ) -> T | None:
         if blob not in known:
-            data = await self._blobs.get(blob)
+            data = await self._shared.get(blob)
             if not data:
                 return None
             try:
                 known[blob] = unpack(data)
             except (ValueError, TypeError, msgpack.UnpackException) as error:
-                raise FrontierCorrupt(f"{self._blobs.describe(blob)} holds {error}") from error
+                raise FrontierCorrupt(f"{self._shared.place}, {blob!r} holds {error}") from error
             if len(known) > _CACHED:
                 known.popitem(last=False)
         return known[blob]

@@ -1,6 +1,6 @@
 """What all workers and runs know about RDF forms of pages and about pages of catalogues.
 
-The frontier's blobs keep it. A worker claims a host's state while it changes it, so no update is
+The frontier keeps it. A worker claims a host's state while it changes it, so no update is
 lost. Links are added before the state says so: after a crash in between they are added again, and
 the seen set refuses them.
 """
@@ -43,9 +43,8 @@ class LeadMemory:
     """The memory that the spiders of a process share; ``shared``: with other workers as well."""
 
     def __init__(self, frontier: Frontier, *, shared: bool) -> None:
-        self._blobs = frontier.blobs
-        self._cache = frontier.cache
-        self._shared = shared
+        self._store = frontier.shared
+        self._claims = shared
         self._lock = asyncio.Lock()
         #: hosts that gave RDF forms
         self._giving: set[str] = set()
@@ -80,13 +79,13 @@ class LeadMemory:
             shape, host = [await self._counts(name) for name in names]
             if may_ask(shape, host, tries):
                 await put_in(url)
-                await self._store(names, shape.tried(), host.tried())
+                await self._keep(names, shape.tried(), host.tried())
             elif shape.waiting < _MOST_WAITING:
                 place = shape.first + shape.waiting
                 piece = f"{names[0]}:{place // _PIECE}"
                 urls = await self._list(piece)
-                await self._blobs.put(piece, msgpack.packb([*urls[: place % _PIECE], url]))
-                await self._store(names, shape.longer(), host)
+                await self._store.put(piece, msgpack.packb([*urls[: place % _PIECE], url]))
+                await self._keep(names, shape.longer(), host)
 
     async def note_found(self, name: str, tries: int, put_in: PutIn) -> None:
         """Note an address that gave RDF; add the waiting pages of its shape that may be asked."""
@@ -103,8 +102,8 @@ class LeadMemory:
                 await put_in(urls[shape.first % _PIECE])
                 shape, host = shape.shorter().tried(), host.tried()
                 if shape.first % _PIECE == 0 or not shape.waiting:
-                    await self._blobs.put(piece, b"")
-            await self._store(names, shape, host)
+                    await self._store.put(piece, b"")
+            await self._keep(names, shape, host)
         self._note_giving(netloc_of(url))
 
     # -- further requests of addresses that answered with nothing
@@ -118,7 +117,7 @@ class LeadMemory:
             shape, host = [await self._counts(name) for name in names]
             if not may_ask(shape, host, tries):
                 return False
-            await self._store(names, shape.tried(), host.tried())
+            await self._keep(names, shape.tried(), host.tried())
         return True
 
     async def note_answered(self, url: str) -> None:
@@ -126,7 +125,7 @@ class LeadMemory:
         names = _names(address_of(url), "again")
         async with self._alone(netloc_of(url)):
             shape, host = [(await self._counts(name)).found() for name in names]
-            await self._store(names, shape, host)
+            await self._keep(names, shape, host)
 
     def _note_giving(self, host: str) -> None:
         if len(self._unknown) > _MOST_KNOWN:
@@ -152,32 +151,32 @@ class LeadMemory:
         blob = f"pages:{_hash(shape, 8).hex()}"
         async with self._alone(netloc_of(url)):
             number = len(known) // _PIECE
-            piece = await self._blobs.get(f"{blob}:{number}") or b""
+            piece = await self._store.get(f"{blob}:{number}") or b""
             known.update(_cut(piece))
             while len(piece) >= _PIECE * _NAME:
                 number += 1
-                piece = await self._blobs.get(f"{blob}:{number}") or b""
+                piece = await self._store.get(f"{blob}:{number}") or b""
                 known.update(_cut(piece))
             if name not in known:
                 if len(known) >= most:
                     return False
-                await self._blobs.put(f"{blob}:{number}", piece + name)
+                await self._store.put(f"{blob}:{number}", piece + name)
                 known.add(name)
         return True
 
-    # -- blobs
+    # -- what is kept
     @asynccontextmanager
     async def _alone(self, host: str) -> AsyncIterator[None]:
         """Keep all other tasks and workers from changing a host's state."""
         name = f"leads:{host}"
         async with self._lock:
-            while self._shared and not await self._cache.claim(name, _CLAIMED):  # noqa: ASYNC110
+            while self._claims and not await self._store.claim(name, _CLAIMED):  # noqa: ASYNC110
                 await asyncio.sleep(_LOOK_AGAIN)
             try:
                 yield
             finally:
-                if self._shared:
-                    await self._cache.release(name)
+                if self._claims:
+                    await self._store.release(name)
 
     async def _counts(self, name: str) -> FormCounts:
         return FormCounts.of(await self._unpacked(name))
@@ -187,17 +186,17 @@ class LeadMemory:
         return [str(url) for url in found] if isinstance(found, list) else []
 
     async def _unpacked(self, name: str) -> Any:
-        data = await self._blobs.get(name)
+        data = await self._store.get(name)
         if not data:
             return None
         try:
             return msgpack.unpackb(data)
         except (ValueError, TypeError, msgpack.UnpackException) as error:
-            raise FrontierCorrupt(f"{self._blobs.describe(name)}: {error}") from error
+            raise FrontierCorrupt(f"{self._store.place}, {name!r}: {error}") from error
 
-    async def _store(self, names: tuple[str, str], shape: FormCounts, host: FormCounts) -> None:
+    async def _keep(self, names: tuple[str, str], shape: FormCounts, host: FormCounts) -> None:
         for name, counts in zip(names, (shape, host), strict=True):
-            await self._blobs.put(name, msgpack.packb(astuple(counts)))
+            await self._store.put(name, msgpack.packb(astuple(counts)))
 
 
 def _names(url: str, what: str = "form") -> tuple[str, str]:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.crawl.redirects import Instead
-from semcrawl.frontier.linkstate import GUESS, LinkState
+from semcrawl.frontier.links import GUESS, LinkState
 from semcrawl.links import Link
 from semcrawl.machine.recent import Recent
 from semcrawl.relevance.contract import Label

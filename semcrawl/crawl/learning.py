@@ -13,7 +13,7 @@ from operator import itemgetter
 
 from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier.contract import FRONT, QUEUES, CrawlEvent, Entry, Frontier
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.machine.heap import give_back
 from semcrawl.relevance import Outcome, Relevance
@@ -94,12 +94,12 @@ class SharedLearning:
 
     async def load(self) -> None:
         """Continue with the saved state."""
-        state = await self._frontier.events.load_state(self._state_name)
+        state = await self._frontier.shared.load_state(self._state_name)
         if state:
             try:
                 self.strategy.load_state(state)
             except UsageError as error:
-                where = self._frontier.blobs.describe(self._state_name)
+                where = f"{self._frontier.shared.place}, {self._state_name!r}"
                 raise FrontierCorrupt(f"{where}, cannot be read: {error}") from error
         await self.apply()
         self._loading = True
@@ -111,7 +111,7 @@ class SharedLearning:
         """Save the learned state, and give the memory that its packing took back to the system."""
         state = self.strategy.dump_state()
         if state:
-            await self._frontier.events.save_state(self._state_name, state)
+            await self._frontier.shared.save_state(self._state_name, state)
             del state
             await asyncio.to_thread(give_back)
 
@@ -149,12 +149,10 @@ class SharedLearning:
                 for queue, events in groupby(unpublished, key=itemgetter(0))
             ]
             for queue, events in parts[:-1] if self.synchronised else parts:
-                await self._frontier.events.publish(*events, queue=queue)
+                await self._frontier.shared.publish(*events, queue=queue)
             if self.synchronised:
                 queue, events = parts[-1]
-                await self._process(
-                    partial(self._frontier.events.publish_and_read, *events, queue=queue)
-                )
+                await self._process(partial(self._frontier.shared.exchange, *events, queue=queue))
                 caught_up = True
         if self._learned:
             self._learned = False
@@ -163,7 +161,7 @@ class SharedLearning:
 
     async def read_events(self) -> int:
         """Learn from the new events; return how many there were."""
-        return await self._process(self._frontier.events.read)
+        return await self._process(self._frontier.shared.exchange)
 
     async def _process(self, ask: Callable[[], Awaitable[Sequence[CrawlEvent]]]) -> int:
         """Learn from the events that ``ask`` returns; return how many there were."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from semcrawl.frontier.contract import FRONT, Entry, Frontier, Lease
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.sources.listing import LAST, LISTS, SEEDS, SITEMAPS
 
 

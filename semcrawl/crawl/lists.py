@@ -13,7 +13,7 @@ from typing import NamedTuple
 from semcrawl.config.leadoptions import SitemapRules
 from semcrawl.crawl.keptlists import Place
 from semcrawl.crawl.policy import LinkPolicy
-from semcrawl.frontier.linkstate import GUESS, SITEMAP, LinkState
+from semcrawl.frontier.links import GUESS, SITEMAP, LinkState
 from semcrawl.links import FoundBy, Page
 from semcrawl.machine.recent import Recent
 from semcrawl.relevance.contract import Outcome, Ranked

@@ -10,7 +10,6 @@ from scrapy.exceptions import DropItem
 from scrapy.statscollectors import StatsCollector
 
 from semcrawl.errors import ResultsGone, StoreError
-from semcrawl.machine.formernames import former_classes
 
 #: the stats ``semcrawl/NAME/failed`` count what could not be written: by our pipelines, by the
 #: user's (``pipelines``), and to WARC files
@@ -29,9 +28,6 @@ class ItemNotWritten(DropItem):
         #: earlier results are gone as well: the crawl ends and reports why
         self.ends_crawl = isinstance(reason, ResultsGone)
         super().__init__(str(reason), log_level="INFO" if self.ends_crawl else "ERROR")
-
-
-__getattr__ = former_classes(__name__, {"ItemLost": "ItemNotWritten"})
 
 
 def end_crawl(crawler: Crawler, reason: str) -> None:

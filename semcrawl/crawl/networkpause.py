@@ -8,7 +8,7 @@ from collections.abc import Callable, MutableMapping
 from math import inf
 
 from semcrawl.crawl.healthsigns import HealthOptions, Outage, Sign
-from semcrawl.frontier.contract import Outages, Rest
+from semcrawl.frontier.contract import Pace, Rest
 
 logger = logging.getLogger(__name__)
 
@@ -28,13 +28,13 @@ class NetworkPause:
 
     def __init__(
         self,
-        outages: Outages,
+        pace: Pace,
         options: HealthOptions,
         down: MutableMapping[str, Rest],
         fail: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._outages = outages
+        self._pace = pace
         self._options = options
         self._down = down
         self._fail = fail
@@ -74,8 +74,8 @@ class NetworkPause:
         # it rests while other hosts are probed, as these may answer
         self.asked.add(host)
         rest = self._outage.rest * (1 + min(len(self.asked), _OTHERS))
-        await self._outages.recover(host, step=_ALL)
-        self._down[host] = await self._outages.falter(
+        await self._pace.up(host, step=_ALL)
+        self._down[host] = await self._pace.down(
             host, Sign.SILENT, step=rest, patience=inf, untried_patience=inf
         )
 
@@ -87,7 +87,7 @@ class NetworkPause:
         self._outage = None
         for host in self.asked:
             self._down.pop(host, None)
-            await self._outages.recover(host, step=_ALL)
+            await self._pace.up(host, step=_ALL)
         self.asked.clear()
         logger.warning("the network is back after %d s: the crawl goes on", seconds)
         return True

@@ -114,8 +114,8 @@ class Outlook:
         # links leased now will wait again
         self.waiting_left = counts.waiting + counts.leased
         self.dropped = counts.dropped
-        self.left_out = await frontier.left_out.summary()
-        self.withheld = await frontier.withheld.families()
+        self.left_out = await frontier.aside.left_out()
+        self.withheld = await frontier.aside.withheld()
         if isinstance(self._strategy, Estimating):
             # no strategy sees the entries of lists: they are as good as what was fetched
             share = self.targets / max(1, self.fetches)

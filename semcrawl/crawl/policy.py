@@ -8,7 +8,7 @@ from typing import Any
 from semcrawl.config.readoptions import robots_tags
 from semcrawl.config.scope import Scope
 from semcrawl.config.urlpatterns import UrlPatterns
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page, Reason
 from semcrawl.relevance import Label
 from semcrawl.sources import SITEMAP_ELEMENT
@@ -108,7 +108,7 @@ class LinkPolicy:
         return any(host.endswith("." + domain) for domain in self._domains)
 
     def may_fetch(self, url: str) -> bool:
-        """Whether to fetch an address that no page links to, such as one on a mirror."""
+        """Whether to fetch an address that no page links to, such as that of a catalogue."""
         return self.scope.inside(url) and self.is_allowed(url) and self.patterns.allow(url)
 
     def take_patterns(self, patterns: UrlPatterns) -> None:

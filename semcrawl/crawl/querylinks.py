@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from semcrawl.config.leadoptions import EndpointOptions
 from semcrawl.crawl.policy import LinkPolicy
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label
 from semcrawl.sources.endpointpaging import Following, first_steps

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from semcrawl.crawl.policy import LinkPolicy
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.items import FetchOutcome
 from semcrawl.relevance import Label
 from semcrawl.settings.reader import fill, read_switch, setting

@@ -27,7 +27,7 @@ from semcrawl.crawl.sharedrobots import SharedRobots
 from semcrawl.crawl.turns import Turns
 from semcrawl.errors import FrontierCorrupt, FrontierError, FrontierGone, SemcrawlError
 from semcrawl.frontier.contract import Frontier, Lease
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.machine.heap import give_back
 from semcrawl.machine.recent import Recent
@@ -276,7 +276,6 @@ class CrawlSession:
     async def retry(self, lease: Lease, state: LinkState, delay: float) -> None:
         """Put a link back into the frontier, to be fetched after ``delay`` seconds."""
         self._leases.drop(lease)
-        self.intake.mirrors.went_back(lease)
         entry = replace(lease.entry, payload=state.pack())
         await self.frontier.give_back([replace(lease, entry=entry)], delay=delay)
         self._learning.went_back(entry)
@@ -291,7 +290,6 @@ class CrawlSession:
     def acknowledge(self, lease: Lease, *, failed: bool = False) -> None:
         """Acknowledge a link, as all its results are written; ``failed``: for another try."""
         self._leases.end(lease, failed=failed)
-        self.intake.mirrors.over(lease)
         self.wake()
 
     async def _pump(self) -> None:
@@ -333,8 +331,6 @@ class CrawlSession:
             pause = self.options.seed_interval
             return pause if taken >= room else min(pause, _LOOK_AGAIN)
         idle = not self._leases and not planted
-        if idle and self._remaining() > 0 and await self.intake.mirrors.release():
-            return 0.0
         if idle and (self._draining or await self._completion.is_over(spent=self.spent)):
             self.finished.set()
             return 0.0

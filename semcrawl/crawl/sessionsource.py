@@ -13,7 +13,7 @@ from semcrawl.config.workercount import worker_count
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier.backends import check_backend, check_crawl_name, job_backend
-from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.contract import FrontierOptions
 from semcrawl.relevance import Relevance, crawl_strategy
 from semcrawl.settings.reader import fill, number
 

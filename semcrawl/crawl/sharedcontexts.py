@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from semcrawl.crawl.claims import SharedTasks, asked_once
 from semcrawl.frontier.contract import Frontier
@@ -70,7 +71,7 @@ class ContextCache:
     async def keep(self, url: str, context: bytes) -> None:
         """Keep a context that was fetched as a link, or led to by a redirect, for all workers."""
         if self._known.get(url) != context:
-            await self._frontier.blobs.put(_NAME + url, context)
+            await self._frontier.shared.put(_NAME + url, context)
             self._lost.discard(url)
             self._keep_in_memory(url, context)
 
@@ -81,23 +82,19 @@ class ContextCache:
     async def _find(self, url: str, ask: Ask) -> bytes:
         name = _NAME + url
 
-        async def look() -> bytes | None:
-            found = await self._frontier.blobs.get(name)
-            if found is None and self._shared:
-                found = await self._frontier.cache.get(name)
-            return found
-
         async def fetch() -> bytes:
             context, lasting = await ask()
             if lasting:
-                await self._frontier.blobs.put(name, context)
+                await self._frontier.shared.put(name, context)
             else:
                 self._lost.add(url)
                 if self._shared:
-                    await self._frontier.cache.put(name, _NONE, _FAILURE_TIME)
+                    await self._frontier.shared.put(name, _NONE, seconds=_FAILURE_TIME)
             return context
 
-        context = await asked_once(self._frontier.cache, name, look, fetch)
+        context = await asked_once(
+            self._frontier.shared, name, partial(self._frontier.shared.get, name), fetch
+        )
         if url not in self._lost:
             self._keep_in_memory(url, context)
         return context

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import TypeAlias
 
 from semcrawl.errors import FrontierCorrupt
-from semcrawl.frontier.contract import Blobs
+from semcrawl.frontier.contract import Shared
 
 #: digests of addresses, each with the latest time at which the document may have changed
 Dates: TypeAlias = Iterable[tuple[bytes, int]]
@@ -23,13 +23,13 @@ _PIECE = 65_536 * _PAIR.size
 class SharedDates:
     """The lists of dates of one re-visit; each worker reads each list once."""
 
-    def __init__(self, blobs: Blobs) -> None:
-        self._blobs = blobs
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
         self._known: set[str] = set()
 
     async def forget(self) -> None:
         """Begin a re-visit: forget the dates of earlier ones."""
-        await self._blobs.put(_LISTS, b"")
+        await self._shared.put(_LISTS, b"")
 
     async def add(self, sitemap: str, dates: Dates) -> None:
         """Share the dates of a sitemap."""
@@ -38,11 +38,11 @@ class SharedDates:
         names = []
         for start in range(0, len(content), _PIECE):
             names.append(f"{name}.{start}")
-            await self._blobs.put(_LIST + names[-1], content[start : start + _PIECE])
+            await self._shared.put(_LIST + names[-1], content[start : start + _PIECE])
         self._known.update(names)
         # if two workers add at the same moment, one list is lost: its pages are fetched
         listed = [*await self._names(), *names]
-        await self._blobs.put(_LISTS, " ".join(dict.fromkeys(listed)).encode())
+        await self._shared.put(_LISTS, " ".join(dict.fromkeys(listed)).encode())
 
     async def news(self) -> list[tuple[bytes, int]]:
         """Return the dates that other workers have added since the last call."""
@@ -51,11 +51,11 @@ class SharedDates:
             if name in self._known:
                 continue
             self._known.add(name)
-            content = await self._blobs.get(_LIST + name) or b""
+            content = await self._shared.get(_LIST + name) or b""
             if len(content) % _PAIR.size:
-                raise FrontierCorrupt(f"{self._blobs.describe(_LIST + name)} holds no dates")
+                raise FrontierCorrupt(f"{self._shared.place}, {_LIST + name!r} holds no dates")
             found += _PAIR.iter_unpack(content)
         return found
 
     async def _names(self) -> list[str]:
-        return (await self._blobs.get(_LISTS) or b"").decode(errors="replace").split()
+        return (await self._shared.get(_LISTS) or b"").decode(errors="replace").split()

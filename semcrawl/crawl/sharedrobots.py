@@ -237,25 +237,25 @@ class SharedRobots:
         async def fetch() -> KnownRobots:
             known = await ask(turn if turn is not None and not turn.ended else None)
             answer = known.answer
-            await self._frontier.cache.put(name, answer.pack(), answer.until - time.time())
+            await self._frontier.shared.put(name, answer.pack(), seconds=answer.until - time.time())
             return known
 
         try:
             # while another worker asks, it needs the host's turn: give ours up
             waits = turn.end if turn is not None else None
-            known = await asked_once(self._frontier.cache, name, look, fetch, waits)
+            known = await asked_once(self._frontier.shared, name, look, fetch, waits)
             return self._keep_in_memory(origin, known)
         finally:
             if turn is not None:
                 await turn.end()
 
     async def _shared(self, name: str) -> RobotsAnswer | None:
-        data = await self._frontier.cache.get(name)
+        data = await self._frontier.shared.get(name)
         if data is None:
             return None
         try:
             answer = RobotsAnswer.unpack(data)
         except ValueError as error:
-            where = self._frontier.cache.describe(name)
-            raise FrontierCorrupt(f"{where} holds {error}") from error
+            where = self._frontier.shared.place
+            raise FrontierCorrupt(f"{where}, {name!r} holds {error}") from error
         return answer if answer.until > time.time() else None

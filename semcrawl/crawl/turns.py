@@ -37,7 +37,7 @@ class Turn:
     async def starts(self) -> bool:
         """Note that the request leaves now; return whether the turn still holds."""
         self._sent = True
-        return not self.errand or await self._frontier.errands.starts(self.host, self.errand)
+        return not self.errand or await self._frontier.pace.errand_starts(self.host, self.errand)
 
     async def end(self) -> None:
         """Note that the request is over, or will not be sent; later calls do nothing."""
@@ -46,7 +46,7 @@ class Turn:
         self._ended = True
         if self.errand:
             with contextlib.suppress(FrontierError):  # a turn that is not ended expires
-                await self._frontier.errands.end(self.host, self.errand, sent=self._sent)
+                await self._frontier.pace.errand_over(self.host, self.errand, sent=self._sent)
 
 
 class Turns:
@@ -69,13 +69,13 @@ class Turns:
         errand = uuid4().hex
         turn = Turn(host, errand, self._frontier)
         try:
-            wait = await self._frontier.errands.next(host, errand, instead_of=instead_of)
+            wait = await self._frontier.pace.errand(host, errand, instead_of=instead_of)
             while wait:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._closed.wait(), wait)
                 if self._closed.is_set():
                     raise CrawlEnds
-                wait = await self._frontier.errands.next(host, errand)
+                wait = await self._frontier.pace.errand(host, errand)
         except BaseException:
             self.run_in_background(turn.end())
             raise

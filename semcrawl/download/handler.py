@@ -41,7 +41,6 @@ from semcrawl.download._connections import (
 )
 from semcrawl.download.resolver import AddressRules
 from semcrawl.download.spool import spool_folder
-from semcrawl.machine.formernames import former_classes
 from semcrawl.settings.reader import fill
 from semcrawl.web.bodies import BODY_FILE, BodyBuffer
 
@@ -215,9 +214,6 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
             stop = check_stop_download(signals.bytes_received, self.crawler, request, data=data)
             if stop:
                 return stop
-
-
-__getattr__ = former_classes(__name__, {"CountedDownloadHandler": "AiohttpDownloadHandler"})
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,7 @@ from semcrawl.evaluation.graph import LinkGraph
 from semcrawl.evaluation.nodes import Node
 from semcrawl.evaluation.queries import QueryAnswer, Taken, take_answer
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.sources import Shelf

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.relevance.contract import Outcome
 from semcrawl.relevance.families import FamilyLedger, verdict
 from semcrawl.sources.endpointsteps import Step

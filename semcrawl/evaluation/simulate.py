@@ -27,7 +27,7 @@ from semcrawl.evaluation.queries import QueryAnswer, unread
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
 from semcrawl.evaluation.run import Fetch, Run
 from semcrawl.evaluation.world import Answer, World
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.items import FetchOutcome
 from semcrawl.links import Link, Page, folders_above
 from semcrawl.relevance.bodytypes import body_wanted

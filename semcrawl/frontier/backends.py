@@ -13,15 +13,11 @@ from scrapy.settings import BaseSettings
 
 from semcrawl.config.jobdir import job_path
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError, existing_folder
-from semcrawl.frontier.contract import ManagedFrontier
-from semcrawl.frontier.formerredis import has_former, take_over
-from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.redis import admission
-from semcrawl.frontier.redis.admission import admit_worker, crawl_name
-from semcrawl.frontier.redis.charter import JobName
-from semcrawl.frontier.redis.crawlserver import CrawlServers
+from semcrawl.frontier.contract import FrontierOptions, ManagedFrontier
+from semcrawl.frontier.redis import crawl
+from semcrawl.frontier.redis.crawl import CrawlServers, JobName, admit_worker, crawl_name
 from semcrawl.frontier.redis.frontier import RedisFrontier
-from semcrawl.frontier.redis.keys import Keys
+from semcrawl.frontier.redis.packing import Keys
 from semcrawl.frontier.sharded.frontier import ShardedFrontier
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 from semcrawl.frontier.workers import worker_name
@@ -51,7 +47,7 @@ def is_on_servers(folder: Path) -> bool:
 
 def holds_frontier(folder: Path) -> bool:
     """Whether a job folder holds its frontier."""
-    return frontier_file(folder).is_file() or has_former(folder)
+    return frontier_file(folder).is_file()
 
 
 def check_crawl_name(settings: BaseSettings) -> None:
@@ -65,15 +61,14 @@ def check_crawl_name(settings: BaseSettings) -> None:
 def admit_harvest(settings: BaseSettings, folder: Path, seeds: Sequence[str]) -> str:
     """Admit a harvest to its crawl; raises as :func:`admission.admit_harvest` does."""
     check_backend(settings, folder)
-    return admission.admit_harvest(settings, folder, seeds)
+    return crawl.admit_harvest(settings, folder, seeds)
 
 
 def check_backend(settings: BaseSettings, folder: Path) -> None:
     """Check that the frontier of a job can be opened: its server answers, or its file is ready.
 
     Raises ``FrontierUnavailable`` when a server of ``REDIS_URL`` does not answer, ``UsageError``
-    for shards without a server, and as :func:`take_over` does for the frontier of a former version
-    in the folder.
+    for shards without a server, or for a folder of a former version.
     """
     servers = CrawlServers.of(settings)
     if settings.get("REDIS_URL"):
@@ -87,19 +82,29 @@ def check_backend(settings: BaseSettings, folder: Path) -> None:
         file = frontier_file(folder)
         if file.is_file() and not file.stat().st_size and (folder / "crawl.db").is_file():
             raise FrontierCorrupt(f"the frontier {file} is empty: `semcrawl check {folder}`")
-        take_over(folder, file, crawl_name(settings))
+        _refuse_former(folder, file)
+
+
+def _refuse_former(folder: Path, file: Path) -> None:
+    """Raise ``UsageError`` for a folder whose frontier is on a Redis of its own."""
+    former = folder / "frontier"
+    if not file.exists() and (former / "redis.lock").is_file():
+        raise UsageError(
+            f"the frontier in {former} is one of an embedded Redis: semcrawl 0.2.0 reads it and"
+            " makes frontier.db of it"
+        )
 
 
 def job_backend(settings: BaseSettings, folder: Path, options: FrontierOptions) -> ManagedFrontier:
     """Return the frontier of a job: on the servers of ``REDIS_URL``, else in the job's folder.
 
-    It is not opened yet. Raises as :func:`take_over` does.
+    It is not opened yet. Raises ``UsageError`` for a folder of a former version.
     """
     considerate = not settings.getbool("SEMCRAWL_LOOSEN_PACE")
     if settings.get("REDIS_URL"):
         return _on_servers(settings, crawl_name(settings), options, considerate=considerate)
     file = frontier_file(folder)
-    take_over(folder, file, crawl_name(settings))
+    _refuse_former(folder, file)
     return SqliteFrontier(
         file,
         name=crawl_name(settings),
@@ -169,11 +174,11 @@ def _visited(settings: BaseSettings, job: Path | None, *, make: bool) -> Managed
         except ValueError as error:
             raise UsageError(f"SEMCRAWL_CRAWL_NAME: {error}") from None
     folder = job or job_path(settings)
+    file = frontier_file(folder)
+    _refuse_former(folder, file)
     if not holds_frontier(folder):
         if own is not None:
             raise UsageError(f"the frontier of {job} is on a Redis: give -s REDIS_URL=redis://…")
         if not make:
             raise UsageError(f"{existing_folder(folder)} holds no frontier")
-    file = frontier_file(folder)
-    take_over(folder, file, name)
     return SqliteFrontier(file, name=name, worker_id=worker_name(), options=options, guest=True)

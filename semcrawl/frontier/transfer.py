@@ -18,8 +18,7 @@ from dataclasses import asdict
 from typing import Any
 
 from semcrawl.errors import UsageError
-from semcrawl.frontier.contract import Entry, ManagedFrontier, WaitingLink
-from semcrawl.frontier.contract.inspection import TOTALS, ShardDigests
+from semcrawl.frontier.contract import TOTALS, Entry, ManagedFrontier, ShardDigests, WaitingLink
 
 _BATCH = 500
 #: format of the lines, independent of the backends' formats
@@ -178,7 +177,7 @@ async def _import_row(frontier: ManagedFrontier, kind: str, value: Any) -> None:
         case "seen":
             await frontier.importer.seen(value)
         case "state":
-            await frontier.events.save_state(*value)
+            await frontier.shared.save_state(*value)
 
 
 def _line(kind: str, **fields: object) -> str:

@@ -186,9 +186,10 @@ class AddressGate:
         """Wait until the address may be asked; for a link, raise ``PutBack`` instead."""
         if self._passed or (is_private_address(address) and not self._limits.private):
             return
-        pace, is_link = self._session.frontier.addresses, self._lease is not None
-        arguments = (self._host, address, self._name, self._limits)
-        while wait := await pace.turn(*arguments, rests=is_link):
+        pace, is_link = self._session.frontier.pace, self._lease is not None
+        while wait := await pace.address(
+            self._host, address, self._name, self._limits, rests=is_link
+        ):
             if is_link:
                 self._session.requests -= 1
                 raise PutBack("its address is busy with other requests")
@@ -199,7 +200,7 @@ class AddressGate:
         """Report that the request is over."""
         if self._address:
             address, self._address = self._address, ""
-            await self._session.frontier.addresses.over(address, self._name)
+            await self._session.frontier.pace.address_over(address, self._name)
 
 
 def _reports(handler: Any) -> bool:

@@ -195,15 +195,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "when one gives something. 0 = withhold none.",
         ),
         Setting(
-            "SEMCRAWL_MIRROR_COPIES",
-            0,
-            "Number of paths, all with different content, that must have the same bytes on two "
-            "hosts until the hosts count as mirrors. Then addresses that one gave are withheld on "
-            "the other. The 1st, 2nd, 4th, 8th … withheld link is requested as a sample, and all "
-            "come back when one gives other bytes. ``http`` and ``https`` of a name count as two "
-            "hosts. 5 is a good number; 0 = no mirrors.",
-        ),
-        Setting(
             "SEMCRAWL_MAX_LINKS_PER_PAGE",
             10_000,
             "Most links of a page; later ones are ignored.",

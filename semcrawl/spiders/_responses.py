@@ -49,19 +49,12 @@ class ResponseReader:
     queue: str
 
     async def read(self, attempt: Attempt, response: Response) -> list[Any]:
-        """Return the items of a response; try the host's mirrors if it gives nothing."""
+        """Return the items of a response."""
         items = await self._read(attempt, response)
         await self.bodies.sitemaps.dates.check(attempt, items)
         await self.bodies.sitemaps.note_answer(attempt.url)
         if attempt.link_state.more:
             await self.bodies.sitemaps.go_on(attempt)
-        await self._try_mirrors(attempt, items)
-        return items
-
-    async def read_failure(self, attempt: Attempt, failure: Failure) -> list[Any]:
-        """Record why there is no response; try the host's mirrors."""
-        items = await self._read_failure(attempt, failure)
-        await self._try_mirrors(attempt, items)
         return items
 
     async def _read(self, attempt: Attempt, response: Response) -> list[Any]:
@@ -145,7 +138,7 @@ class ResponseReader:
             self.session.learn(attempt.outcome(None, response), self.queue)
         return record
 
-    async def _read_failure(self, attempt: Attempt, failure: Failure) -> list[Any]:
+    async def read_failure(self, attempt: Attempt, failure: Failure) -> list[Any]:
         """Record why there is no response, unless a middleware put the link back."""
         if isinstance(failure.value, PutBack):
             await self.session.retry(attempt.lease, attempt.link_state, failure.value.delay)
@@ -177,17 +170,6 @@ class ResponseReader:
         if attempt.failed or self.session.health.is_in_doubt(attempt.lease):
             self.session.learn(attempt.outcome(None), self.queue)
         return [record]
-
-    async def _try_mirrors(self, attempt: Attempt, items: Sequence[Any]) -> None:
-        """Add a link's addresses on the mirrors of its host, if the host does not give it."""
-        if attempt.link_state.is_guess or attempt.link_state.is_sitemap:
-            return
-        missing = any(isinstance(i, FetchRecord) and i.outcome.means.elsewhere for i in items)
-        if not missing or not self.session.awaits(attempt.lease):
-            return  # the host gave it, or the link has been put back for another try
-        for url in self.session.intake.mirrors.others(attempt.url):
-            if self.policy.may_fetch(url):
-                await self.session.intake.add_mirror_address(attempt.lease, url, attempt.link_state)
 
 
 def _records_of(items: Sequence[Any]) -> list[FetchRecord]:

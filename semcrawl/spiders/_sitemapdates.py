@@ -48,7 +48,7 @@ class SitemapDates:
         self._session = session
         self._stats = stats
         self._dates = Lastmods(CHECKED)
-        self._shared_dates = SharedDates(session.frontier.blobs)
+        self._shared_dates = SharedDates(session.frontier.shared)
         #: seconds between reads of other workers' dates, and the time of the last one
         self._interval = INTERVAL
         self._read_at = -math.inf
@@ -134,11 +134,11 @@ class SitemapDates:
             await self._load()
 
     async def _load(self) -> None:
-        saved = await self._session.frontier.blobs.get(_LIARS) or b""
+        saved = await self._session.frontier.shared.get(_LIARS) or b""
         for host in saved.decode(errors="replace").split()[:MOST_LIARS]:
             self._dates.disbelieve(host)
 
     async def _save(self) -> None:
         """Add the hosts that proved wrong to those that other workers have saved."""
         await self._load()
-        await self._session.frontier.blobs.put(_LIARS, "\n".join(self._dates.liars).encode())
+        await self._session.frontier.shared.put(_LIARS, "\n".join(self._dates.liars).encode())

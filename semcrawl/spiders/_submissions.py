@@ -11,7 +11,7 @@ from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import UsageError
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.settings.reader import fill
 from semcrawl.spiders.seeds import seed_url
 from semcrawl.web.hosts import host_of
@@ -66,9 +66,9 @@ class Submissions:
         url = seed_url(text, self.normalisation)
         self._check(url, text)
         name = _LATELY + url
-        if await self.session.frontier.cache.get(name) is not None:
+        if await self.session.frontier.shared.get(name) is not None:
             return False
-        await self.session.frontier.cache.put(name, b"1", self.interval)
+        await self.session.frontier.shared.put(name, b"1", seconds=self.interval)
         if self.any_site:
             await self.session.intake.add_roots(self.policy.scope.roots_of(url))
         await self.session.intake.put_first(url, LinkState(index=dropped_index(text)), self.queue)

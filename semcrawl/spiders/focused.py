@@ -161,7 +161,7 @@ class FocusedSpider(Spider):
             raise UsageError(f"the spider middleware {Acknowledgement.__module__} is switched off")
         self._acknowledgement = acknowledgement
         self.session = session
-        self.judge.remember_in(session.frontier.statements)
+        self.judge.remember_in(session.frontier.shared)
         self.scope.roots = session.intake.roots
         self.scope.named = session.intake.named
         self._tasks = BackgroundTasks(self, session)
@@ -216,7 +216,7 @@ class FocusedSpider(Spider):
             feed=self._feed,
             endpoints=self._endpoints,
             rules=ListRules(sitemaps, self._policy, self.normalisation),
-            lists=KeptLists(session.frontier.blobs),
+            lists=KeptLists(session.frontier.shared),
             dates=SitemapDates(self.settings, session, self.crawler.stats),
             queue=self.queue,
         )

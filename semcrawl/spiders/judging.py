@@ -14,7 +14,7 @@ from scrapy.settings import BaseSettings
 from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.attempt import Attempt
 from semcrawl.errors import FrontierUnavailable
-from semcrawl.frontier.contract import Statements
+from semcrawl.frontier.contract import Shared
 from semcrawl.images.imagelinks import NearTextJudge, near_text_judge
 from semcrawl.items import FetchRecord
 from semcrawl.links import PageText
@@ -132,11 +132,11 @@ class TopicJudge:
         topic = self._focus.topic
         return self._focus.max_size if topic is not None and TEXT in topic.needs else 0
 
-    def remember_in(self, statements: Statements) -> None:
+    def remember_in(self, shared: Shared) -> None:
         """Let the topic keep its memory in the frontier, which all workers share."""
         for part in parts_of(self._focus.topic) if self._focus.topic else ():
             if isinstance(part, Remembering):
-                part.remember_in(SharedStatements(statements, self._remembered))
+                part.remember_in(SharedStatements(shared, self._remembered))
 
     def close(self) -> None:
         """Close the topic's resources."""
@@ -223,9 +223,9 @@ class SharedStatements:
 
     takes_long = True
 
-    def __init__(self, statements: Statements, limit: int) -> None:
+    def __init__(self, shared: Shared, limit: int) -> None:
         """Remember about ``limit`` statements."""
-        self._statements = statements
+        self._shared = shared
         self._limit = limit
         self._loop = asyncio.get_running_loop()
 
@@ -234,7 +234,7 @@ class SharedStatements:
 
         Raises ``FrontierError`` if the frontier cannot be used.
         """
-        adding = self._statements.add(document, statements, self._limit, remember=remember)
+        adding = self._shared.add_statements(document, statements, self._limit, remember=remember)
         future = asyncio.run_coroutine_threadsafe(adding, self._loop)
         while True:
             try:

@@ -66,7 +66,7 @@ class LinkFeed:
         if new is not None:
             return new
         entries = hand_over(page, links, self.policy.scope.roots, barren)
-        await self.session.frontier.seeds.push(self.other_list, entries)
+        await self.session.frontier.shared.push_seeds(self.other_list, entries)
         return ()
 
     def leave_out(self, page: Page, links: Sequence[Link], reason: Reason) -> None:

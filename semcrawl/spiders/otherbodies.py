@@ -120,10 +120,7 @@ class OtherBodies:
         return await self.feed.discover(page, links) if links else ()
 
     def is_duplicate(self, attempt: Attempt) -> bool:
-        """Whether this run has read the same body before; report the body for mirrors."""
-        # outside the scope, links are not followed: a copy there must not replace a document
-        if self.policy.scope.inside(attempt.url):
-            self.session.intake.mirrors.gave(attempt.lease, attempt.digest)
+        """Whether this run has read the same body before."""
         short = bytes.fromhex(attempt.digest[:24])
         if short in self.session.digests:
             return True

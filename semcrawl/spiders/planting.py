@@ -20,7 +20,7 @@ from semcrawl.crawl.session import CrawlSession
 from semcrawl.crawl.shareddates import SharedDates
 from semcrawl.errors import FrontierError, SemcrawlError, UsageError
 from semcrawl.frontier.backends import frontier_file
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
 from semcrawl.metadata.seedfates import seeds_to_repeat
 from semcrawl.settings.reader import fill
@@ -174,17 +174,17 @@ class SeedPlanter:
         if back := await take_back(frontier, limits):
             self._logger.info("%d links that other limits had set aside wait again", back)
         reach = Reach.of(self._scope_text, limits.patterns)
-        saved = await frontier.blobs.get(_REACH)
+        saved = await frontier.shared.get(_REACH)
         if reach.exceeds(Reach.load(saved)):
             pages = await asyncio.to_thread(fetched_pages, self._settings)
             if planted := await self._session.intake.revisit(pages, self._queue):
                 self._logger.info("%d pages are read again for links that were left out", planted)
         if reach.dump() != saved:
-            await frontier.blobs.put(_REACH, reach.dump())
+            await frontier.shared.put(_REACH, reach.dump())
 
     async def note_reach(self, patterns: UrlPatterns) -> None:
         """Note that new links are left out from now on, so that a later run finds them."""
-        blobs = self._session.frontier.blobs
+        blobs = self._session.frontier.shared
         reach = Reach.of(self._scope_text, patterns)
         saved = await blobs.get(_REACH)
         if saved and Reach.load(saved).exceeds(reach):
@@ -193,7 +193,7 @@ class SeedPlanter:
     async def _plant_revisits(self) -> None:
         """Plant the documents and pages that are due for a re-visit."""
         if fill(SitemapRules, self._settings).use != "never":
-            await SharedDates(self._session.frontier.blobs).forget()
+            await SharedDates(self._session.frontier.shared).forget()
             sitemaps = await asyncio.to_thread(known_sitemaps, self._settings)
             await self._session.intake.revisit(sitemaps, self._queue)
         due = await asyncio.to_thread(due_links, self._settings)
@@ -255,7 +255,7 @@ class SeedPlanter:
                 # a bug of ours: drop the entry, which would otherwise come back for ever
                 self._logger.error("seeds cannot be planted: %s: %s", type(error).__name__, error)
                 self._logger.debug("where it happened", exc_info=True)
-        await self._session.frontier.seeds.done(self._key, raw)
+        await self._session.frontier.shared.done_seeds(self._key, raw)
         self._session.wake()
 
     # -- the end

@@ -11,7 +11,7 @@ from scrapy.http import Response
 from semcrawl.config.targets import saved_name
 from semcrawl.crawl.attempt import ENDED, RECEIVED, Attempt, content_type, header
 from semcrawl.frontier.contract import WaitingLink
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.items import (
     EMBEDDED,
     FetchedFile,

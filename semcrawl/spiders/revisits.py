@@ -15,7 +15,7 @@ from semcrawl.config.jobdir import ResultOptions, job_folder, job_path
 from semcrawl.config.readoptions import ReaderOptions
 from semcrawl.config.revisit import Revisit, RevisitOptions
 from semcrawl.config.urlpatterns import UrlPatterns
-from semcrawl.frontier.linkstate import GUESS, SITEMAP, LinkState
+from semcrawl.frontier.links import GUESS, SITEMAP, LinkState
 from semcrawl.images.imagerows import broken_images
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.database import CRAWL_DB, crawl_db_url, opened

@@ -24,11 +24,11 @@ _PIPED = 1000
 #: loggers whose warnings are shown too: the crawl pauses, resumes, or lacks a component
 _SHOWN_WARNINGS = frozenset(
     {
-        "semcrawl.frontier.optionblob",
+        "semcrawl.frontier.links",
         "semcrawl.frontier.redis.frontier",
         "semcrawl.frontier.redis.connection",
         "semcrawl.frontier.sqlite.frontier",
-        "semcrawl.frontier.sqlite.writer",
+        "semcrawl.frontier.sqlite.file",
         "semcrawl.crawl.hosthealth",
         "semcrawl.crawl.networkpause",
         "semcrawl.crawl.dispatch",

@@ -8,7 +8,7 @@ import pytest
 
 from semcrawl.config.leadoptions import LeadOptions
 from semcrawl.crawl.leadrules import LeadRules, shows_rdf
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link
 from semcrawl.relevance import Label
 from semcrawl.sources.listing import LAST, MANY_TARGETS, SOON

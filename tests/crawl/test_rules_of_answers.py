@@ -13,7 +13,7 @@ from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.courses import Course, RetryRules, course_of
 from semcrawl.crawl.lists import ListRules, Portion, first_turn
 from semcrawl.crawl.policy import LinkPolicy
-from semcrawl.frontier.linkstate import GUESS, SITEMAP, LinkState
+from semcrawl.frontier.links import GUESS, SITEMAP, LinkState
 from semcrawl.sources import NAMED_AFTER
 from semcrawl.web.robotstags import RobotsTags
 

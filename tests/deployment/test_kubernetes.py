@@ -10,7 +10,7 @@ import yaml
 
 from deployment.documents import KUBERNETES, MANIFESTS, inside, manifests, pod_specs, resource
 from semcrawl import settings
-from semcrawl.frontier.redis.redisurl import Addresses
+from semcrawl.frontier.redis.connection import Addresses
 
 RESOURCES = manifests()
 PODS = dict(pod_specs())

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 
 
 def waiting(url: str, group: str = "g") -> Waiting:

@@ -11,7 +11,7 @@ from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier import FrontierOptions
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.relevance import Relevance, load_strategy
 
 LIMIT = 10  # seconds until a test counts as hanging

@@ -48,7 +48,7 @@ async def until_no_lease(frontier: ManagedFrontier) -> None:
 
 async def outcomes_of_others(frontier: ManagedFrontier, limit: int = 1000) -> list[bytes]:
     """Outcomes that other workers published since the last reading."""
-    events = await frontier.events.read(limit)
+    events = await frontier.shared.exchange(limit=limit)
     return [event.outcome for event in events if not event.own and event.outcome is not None]
 
 

@@ -10,8 +10,7 @@ from redis import Redis
 from scrapy.settings import Settings
 
 from semcrawl.errors import UsageError
-from semcrawl.frontier.redis.admission import admit_harvest, admit_worker
-from semcrawl.frontier.redis.charter import Charter, JobName, name_for
+from semcrawl.frontier.redis.crawl import Charter, JobName, admit_harvest, admit_worker, name_for
 from semcrawl.frontier.redis.localserver import RedisServer
 
 A, B = ["http://a.example/"], ["http://b.example/"]

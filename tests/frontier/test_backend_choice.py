@@ -12,9 +12,9 @@ from scrapy.settings import Settings
 
 from semcrawl.commands.frontier import Command
 from semcrawl.errors import FrontierUnavailable, UsageError
-from semcrawl.frontier import FrontierOptions, RedisFrontier
+from semcrawl.frontier import FrontierOptions
 from semcrawl.frontier.backends import check_backend, holds_frontier, job_backend
-from semcrawl.frontier.redis.localserver import RedisServer, wheel_server
+from semcrawl.frontier.redis.localserver import RedisServer
 from tests.inprocess import exit_status
 
 
@@ -55,33 +55,26 @@ def test_a_server_that_is_away_is_named(tmp_path: Path) -> None:
 
 
 def test_shards_need_servers(tmp_path: Path) -> None:
-    """However many workers there are: neither a file nor a harvest's own Redis has shards."""
+    """However many workers there are: a file has no shards."""
     with pytest.raises(UsageError, match=r"in 3 shards .* needs Redis servers"):
         check_backend(settings(SEMCRAWL_FRONTIER_SHARDS=3), tmp_path)
     check_backend(settings(SEMCRAWL_FRONTIER_SHARDS=1), tmp_path)
 
 
 @pytest.mark.parametrize("opened_by", ["job", "check", "command"])
-def test_the_frontier_of_an_earlier_version_goes_on(
+def test_a_folder_of_a_version_before_0_2_0_names_the_version_that_reads_it(
     tmp_path: Path, opened_by: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its Redis kept it in a folder of the job."""
-
-    async def before(server: RedisServer) -> None:
-        async with RedisFrontier(server.socket, prefix="semcrawl", worker_id="w") as frontier:
-            await frontier.add([link(str(n)) for n in range(9)])
-
-    with RedisServer(tmp_path / "frontier", wheel_server()) as server:
-        asyncio.run(before(server))
+    """Its Redis kept the frontier in a folder of the job."""
+    (tmp_path / "frontier").mkdir()
     (tmp_path / "frontier" / "redis.lock").touch()
-    assert holds_frontier(tmp_path)
-    if opened_by == "check":
-        check_backend(settings(), tmp_path)
-    elif opened_by == "command":
-        assert exit_status(Command(), str(tmp_path)) == 0
-        assert "9" in capsys.readouterr().out.split()
-    assert waiting(tmp_path) == 9
-    assert not (tmp_path / "frontier").exists()
+    if opened_by == "command":
+        assert exit_status(Command(), str(tmp_path)) != 0
+        assert "semcrawl 0.2.0 reads it" in capsys.readouterr().err
+    else:
+        with pytest.raises(UsageError, match=r"semcrawl 0\.2\.0 reads it"):
+            check_backend(settings(), tmp_path) if opened_by == "check" else waiting(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["frontier"]
 
 
 def test_the_command_looks_into_a_file_and_moves_it(

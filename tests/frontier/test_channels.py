@@ -43,11 +43,11 @@ async def test_each_spider_gets_the_seeds_of_its_list_but_not_too_often(
     frontier = await open_frontier()
     channels, came = channels_of(f"{prefix}-html", f"{prefix}-rdf", f"{prefix}-none")
     html, rdf, _ = channels.seed_keys
-    await frontier.seeds.push(html, ["http://a/", "http://b/"])
-    await frontier.seeds.push(rdf, ["http://c/"])
+    await frontier.shared.push_seeds(html, ["http://a/", "http://b/"])
+    await frontier.shared.push_seeds(rdf, ["http://c/"])
     assert await channels.take_seeds(frontier, 1000.0) == 3
     assert list(came.values()) == [["http://a/", "http://b/"], ["http://c/"], []]
-    await frontier.seeds.push(rdf, ["http://d/"])
+    await frontier.shared.push_seeds(rdf, ["http://d/"])
     assert await channels.take_seeds(frontier, 1000.0) == 0
     assert await channels.take_seeds(frontier, 0.0) == 1
 

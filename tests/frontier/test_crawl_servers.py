@@ -11,7 +11,7 @@ from redis.exceptions import BusyLoadingError, ConnectionError
 from scrapy.settings import Settings
 from served_redis import ServedRedis
 
-from semcrawl.frontier.redis.crawlserver import CrawlServers
+from semcrawl.frontier.redis.crawl import CrawlServers
 
 pytestmark = pytest.mark.server
 

@@ -49,11 +49,11 @@ async def test_everything_works_on_a_node_of_a_cluster(node: ServedRedis) -> Non
         await frontier.give_back(leases[9:], delay=1)
         assert await frontier.requeue(Q) == 3
         await frontier.next_ready(Q)
-        await frontier.events.publish(b"e")
-        await frontier.events.save_state("s", b"x")
+        await frontier.shared.publish(b"e")
+        await frontier.shared.save_state("s", b"x")
         seeds = "{crawl}:html:start_urls"  # in a cluster a seed list must have the crawl's tag
-        await frontier.seeds.push(seeds, ["s"])
-        await frontier.seeds.done(seeds, await frontier.seeds.take(seeds, 5))
+        await frontier.shared.push_seeds(seeds, ["s"])
+        await frontier.shared.done_seeds(seeds, await frontier.shared.take_seeds(seeds, 5))
         assert (await frontier.counts(Q, [seeds])).waiting == 150 - 6 + 1 - 1
         assert [line async for line in export_lines(frontier)]
         assert await frontier.inspector.audit() == []

@@ -94,8 +94,10 @@ def test_seeds_that_wait_on_the_lists_are_shown(
         )
         async with frontier:
             await fill(frontier)
-            await frontier.seeds.push("html:start_urls", ["http://a.example/", "http://b.example/"])
-            await frontier.seeds.push("waiting", ["http://c.example/"])
+            await frontier.shared.push_seeds(
+                "html:start_urls", ["http://a.example/", "http://b.example/"]
+            )
+            await frontier.shared.push_seeds("waiting", ["http://c.example/"])
 
     asyncio.run(push())
     command = ("-s", f"REDIS_URL={served.url}", "-s", "SEMCRAWL_CRAWL_NAME=seeded")
@@ -168,10 +170,10 @@ def test_what_a_crawl_learned_is_written_as_a_model(
     """That of the only strategy, or of the named one; no file where nothing was learned."""
 
     async def learn(frontier: ManagedFrontier) -> None:
-        await frontier.events.save_state("strategy:learned", b"weights")
+        await frontier.shared.save_state("strategy:learned", b"weights")
 
     async def learn_more(frontier: ManagedFrontier) -> None:
-        await frontier.events.save_state("strategy:mine", b"counts")
+        await frontier.shared.save_state("strategy:mine", b"counts")
 
     job, model = tmp_path / "job", tmp_path / "model"
     asyncio.run(in_job(job, fill))
@@ -238,14 +240,14 @@ async def test_an_imported_frontier_goes_on_as_the_exported_one(
     await old.add([link(f"{n}", host=f"h{n % 3}", group=f"g{n % 4}", key=n % 2) for n in range(60)])
     await old.set_values({"g1": 1.0, "g2": 0.5})
     await old.pace.set("h1", delay=0, concurrency=7)
-    await old.events.save_state("strategy", b"\0learned")
+    await old.shared.save_state("strategy", b"\0learned")
     await old.done(await old.take(3, Q))
     await old.fail(await old.take(2, Q))
     leased = await old.take(2, Q)
     lines = [line async for line in export_lines(old)]
     assert await import_lines(new, lines) == 55
     assert await new.inspector.audit() == []
-    assert await new.events.load_state("strategy") == b"\0learned"
+    assert await new.shared.load_state("strategy") == b"\0learned"
     assert (await new.counts(Q, [])).seen == 60
     await old.give_back(leased)
     assert await drain(new) == await drain(old)
@@ -264,7 +266,7 @@ async def test_an_imported_frontier_is_the_exported_one(
     await old.add([link("ä\udcff", host="hö", group="\udcff")])
     await old.set_values({"g1": 1.0, "g2": -0.5, "empty": 1e-300})
     await old.pace.set("h1", delay=0, concurrency=7)
-    await old.events.save_state("strategy", bytes(range(256)))
+    await old.shared.save_state("strategy", bytes(range(256)))
     for lease in (done := await old.take(9, Q)):
         await old.pace.reward(lease.entry.host, target=lease.entry.host == "h1")
     await old.done(done)

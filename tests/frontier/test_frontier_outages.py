@@ -143,10 +143,10 @@ async def test_a_call_whose_answer_was_lost_is_not_done_twice(served: ServedRedi
             assert first.entry.url == "http://a.example/1"
             assert (await frontier.counts(Q, [])).leased == 1
             proxy.cut = True
-            await frontier.events.publish(b"event")
-            await frontier.seeds.push("cut-seeds", ["s1", "s2"])
+            await frontier.shared.publish(b"event")
+            await frontier.shared.push_seeds("cut-seeds", ["s1", "s2"])
             proxy.cut = True
-            assert await frontier.seeds.take("cut-seeds", 1) == ["s1"]
+            assert await frontier.shared.take_seeds("cut-seeds", 1) == ["s1"]
             proxy.cut = True
             await frontier.give_back([first])
             (again,) = await frontier.take(1, Q)
@@ -282,10 +282,10 @@ async def test_a_read_only_server_is_waited_for(start_served: StartServed) -> No
         ("queues", lambda f: f.take(1, Q)),
         ("meta", lambda f: f.open()),
         ("seen:0", lambda f: f.add([link("2")])),
-        ("events", lambda f: f.events.publish(b"e")),
+        ("events", lambda f: f.shared.publish(b"e")),
         ("events", lambda f: outcomes_of_others(f)),
-        ("state", lambda f: f.events.load_state("s")),
-        ("state", lambda f: f.events.save_state("s", b"")),
+        ("state", lambda f: f.shared.load_state("s")),
+        ("state", lambda f: f.shared.save_state("s", b"")),
     ],
 )
 async def test_wrong_data_under_a_key_is_named(

@@ -16,10 +16,8 @@ from semcrawl.crawl.learning import SharedLearning
 from semcrawl.crawl.sharedrobots import RobotsAnswer
 from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier import RedisFrontier
-from semcrawl.frontier.contract import Entry
-from semcrawl.frontier.linkstate import LinkState
-from semcrawl.frontier.optionblob import changes, pack_options, slowed
-from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.contract import Entry, FrontierOptions
+from semcrawl.frontier.links import LinkState, changes, pack_options, slowed
 from semcrawl.frontier.redis.localserver import RedisServer
 from semcrawl.frontier.redis.packing import unpack_lease, unpack_member, unpack_taken
 from semcrawl.relevance import STRATEGIES, Outcome, load_strategy

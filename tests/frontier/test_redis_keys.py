@@ -82,15 +82,18 @@ async def test_seeds_may_lie_in_a_set_or_a_sorted_set(frontier: RedisFrontier, p
     await redis.zadd(prefix + ":zset", {"http://b.example/": 1, "http://c.example/": 2})
     keys = [prefix + ":set", prefix + ":zset"]
     assert (await frontier.counts([], keys)).seeds == 3
-    assert await frontier.seeds.take(keys[0], 9) == ["http://a.example/"]
-    assert await frontier.seeds.take(keys[1], 9) == ["http://c.example/", "http://b.example/"]
+    assert await frontier.shared.take_seeds(keys[0], 9) == ["http://a.example/"]
+    assert await frontier.shared.take_seeds(keys[1], 9) == [
+        "http://c.example/",
+        "http://b.example/",
+    ]
 
 
 async def test_all_keys_begin_with_the_crawls_name(frontier: RedisFrontier, prefix: str) -> None:
     await frontier.add([link("1"), link("2")])
     await frontier.take(1, Q)
-    await frontier.events.publish(b"event")
-    await frontier.events.save_state("s", b"x")
+    await frontier.shared.publish(b"event")
+    await frontier.shared.save_state("s", b"x")
     found = [key async for key in frontier.client.scan_iter(match=f"*{prefix} *", count=1000)]
     assert found
     assert all(key.startswith(frontier.keys.root.encode()) for key in found)

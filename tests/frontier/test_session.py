@@ -13,7 +13,7 @@ from backends import backend_at
 from semcrawl.crawl.channels import SpiderChannel
 from semcrawl.crawl.leasebook import LeaseBook
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, Ranked
 from semcrawl.relevance.contract import Label

@@ -12,7 +12,7 @@ from served_redis import ServedRedis
 from semcrawl.crawl.channels import SpiderChannel
 from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.frontier.contract import Lease
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.relevance import Outcome, load_strategy
 from semcrawl.relevance.association_rules import AssociationRules
 from semcrawl.relevance.orders import BreadthFirst
@@ -150,7 +150,7 @@ async def test_what_was_learned_is_saved_from_time_to_time(address: str, prefix:
     async with asyncio.timeout(LIMIT):
         while b"word data" not in (saved or b""):
             await asyncio.sleep(0.01)
-            saved = await crawl.session.frontier.events.load_state(
+            saved = await crawl.session.frontier.shared.load_state(
                 STRATEGY_STATE + "association-rules"
             )
     await crawl.session.detach("html")

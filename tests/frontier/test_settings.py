@@ -9,7 +9,7 @@ from scrapy.settings import Settings
 
 from semcrawl import settings as own
 from semcrawl.crawl.sessionsource import frontier_options, session_options
-from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.contract import FrontierOptions
 
 #: as a project has them; the command line gives words
 DEFAULTS = {name: getattr(own, name) for name in dir(own) if name.isupper()}

@@ -19,7 +19,7 @@ from served_redis import ServedRedis
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
 from semcrawl.frontier import RedisFrontier, ShardedFrontier
 from semcrawl.frontier.backends import check_backend, job_backend, visited_frontier
-from semcrawl.frontier.redis.redisurl import Addresses
+from semcrawl.frontier.redis.connection import Addresses
 from semcrawl.frontier.sharded.shards import number_of
 from semcrawl.frontier.transfer import export_lines, import_lines
 from semcrawl.web.hosts import public_address

@@ -9,7 +9,7 @@ import pytest
 from semcrawl.crawl.learning import SharedLearning
 from semcrawl.frontier import FrontierOptions, RedisFrontier
 from semcrawl.frontier.contract import Entry
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.frontier.redis.localserver import RedisServer
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Outcome, Relevance
@@ -120,7 +120,7 @@ async def test_an_event_that_cannot_be_read_is_said_and_costs_no_other(
     frontiers: tuple[RedisFrontier, RedisFrontier], caplog: pytest.LogCaptureFixture
 ) -> None:
     one, two = pair(frontiers, AssociationRules(), AssociationRules())
-    await frontiers[0].events.publish(b"of a later version")
+    await frontiers[0].shared.publish(b"of a later version")
     one.learn(rdf("/data/1"), "html")
     await one.publish()
     assert await two.read_events() == 2

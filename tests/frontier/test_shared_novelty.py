@@ -19,7 +19,7 @@ OTHER = b'_:herring <http://fish.example/name> "Herring" .\n'
 
 def judge_of(frontier: Frontier, about: str) -> TopicJudge:
     judge = TopicJudge(read_focus({"SEMCRAWL_ABOUT": about}))
-    judge.remember_in(frontier.statements)
+    judge.remember_in(frontier.shared)
     return judge
 
 

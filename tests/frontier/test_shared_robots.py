@@ -183,13 +183,13 @@ async def test_a_worker_that_dies_while_it_asks_is_not_waited_for_long(
     open_frontier: OpenFrontier,
 ) -> None:
     dead, other = await open_frontier("w1"), await open_frontier("w2")
-    assert await dead.cache.claim("robots:" + ORIGIN, 0.3)
-    assert not await other.cache.claim("robots:" + ORIGIN, 0.3)
+    assert await dead.shared.claim("robots:" + ORIGIN, 0.3)
+    assert not await other.shared.claim("robots:" + ORIGIN, 0.3)
     assert await Server().read(shared_robots(other)) == RULES.decode()
 
 
 async def test_a_wrong_answer_in_the_cache_is_named(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier()
-    await frontier.cache.put("robots:" + ORIGIN, b"something else", 60.0)
+    await frontier.shared.put("robots:" + ORIGIN, b"something else", seconds=60.0)
     with pytest.raises(FrontierCorrupt, match=r"robots:http://a\.example"):
         await Server().read(shared_robots(frontier))

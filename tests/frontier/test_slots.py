@@ -81,7 +81,7 @@ async def test_many_hosts_that_are_left_out_hide_no_other(
     for host in [*many, "good.example"]:
         named = group if group == "shared" else host
         await frontier.add([link(host, host=host, group=named)])
-    await frontier.outages.recover("good.example", step=0.0, good="http://good.example/")
+    await frontier.pace.up("good.example", step=0.0, good="http://good.example/")
     skip = SkippedHosts(untried=True) if untried else SkippedHosts(domains=["d.example"])
     taken = await frontier.take(1, Q, skip=skip)
     assert [lease.entry.host for lease in taken] == ["good.example"]
@@ -100,17 +100,17 @@ async def test_hosts_that_gave_nothing_come_last_among_equals_once_two_are_dead(
 
     for host in ("new.example", "good.example"):
         await frontier.add([link(f"{host}{n}", host=host, group=name(host)) for n in range(3)])
-    await frontier.outages.recover("good.example", step=0.0, good="http://good.example/")
+    await frontier.pace.up("good.example", step=0.0, good="http://good.example/")
     assert (await frontier.take(1, Q))[0].entry.host == "new.example"
     for _ in range(2):
-        await frontier.outages.note_dead()
+        await frontier.pace.note_dead()
     taken = await frontier.take(2, Q)
     assert {lease.entry.host for lease in taken} == {"good.example"}
     untried = SkippedHosts(untried=True, domains=[])
     assert len(await frontier.take(9, Q, skip=untried)) == 1
     assert await frontier.take(9, Q, skip=untried) == []
     await frontier.add([link("good", host="good.example", group=name("good.example"))])
-    await frontier.outages.recover("new.example", step=0.0, good="http://new.example/")
+    await frontier.pace.up("new.example", step=0.0, good="http://new.example/")
     assert (await frontier.take(1, Q))[0].entry.host == "new.example"
     assert await frontier.inspector.audit() == []
     await frontier.add([link("best", host="newer.example", group="best")])

@@ -12,7 +12,7 @@ from semcrawl import settings as defaults
 from semcrawl.crawl.attempt import Attempt, Stage
 from semcrawl.crawl.courses import RetryRules
 from semcrawl.crawl.redirects import RedirectOptions, RedirectRules
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.items import FetchOutcome
 from semcrawl.links import Link, Page
 from semcrawl.spiders.html import HtmlSpider

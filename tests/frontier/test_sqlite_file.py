@@ -17,7 +17,7 @@ from frontier_calls import OpenFrontier, Q, eventually, link, names
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
 from semcrawl.frontier import FrontierOptions
 from semcrawl.frontier.contract import ManagedFrontier
-from semcrawl.frontier.sqlite._clock import _BOOT_ID
+from semcrawl.frontier.sqlite.file import _BOOT_ID
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 from semcrawl.frontier.transfer import export_lines, import_lines
 
@@ -180,7 +180,7 @@ async def filled(frontier: ManagedFrontier) -> None:
     await frontier.pace.reward("b.example", target=True)
     await frontier.fail(await frontier.take(1, Q))
     await frontier.done(await frontier.take(1, Q))
-    await frontier.blobs.put("strategy", b"\x00learned")
+    await frontier.shared.put("strategy", b"\x00learned")
 
 
 def normal(lines: list[str]) -> list[str]:
@@ -260,7 +260,7 @@ async def test_after_a_start_of_the_machine_its_clock_counts_again(
     path, boot = tmp_path / "frontier.db", tmp_path / "boot_id"
     boot.write_text("another start\n")
     with monkeypatch.context() as before:
-        before.setattr("semcrawl.frontier.sqlite._clock._BOOT_ID", boot)
+        before.setattr("semcrawl.frontier.sqlite.file._BOOT_ID", boot)
         set_clock(before, 3600)
         async with frontier_at(path):
             pass

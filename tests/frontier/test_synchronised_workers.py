@@ -13,7 +13,7 @@ from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier import FrontierOptions, RedisFrontier
 from semcrawl.frontier.contract import Entry, Lease
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.frontier.redis.localserver import RedisServer
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome
@@ -242,7 +242,7 @@ async def test_a_worker_that_begins_hears_all_that_was_told_since_what_it_goes_o
     one = RedisFrontier(str(redis_server.socket), prefix=f"late-{prefix}", worker_id="one")
     pages = [f"{SITE}/{n}" for n in range(2500)]
     async with one:
-        await one.events.publish(*(encode_event(Outcome(url, Kind.HTML, False)) for url in pages))
+        await one.shared.publish(*(encode_event(Outcome(url, Kind.HTML, False)) for url in pages))
     worker = Worker(redis_server, f"late-{prefix}", "two")
     await worker.begin()
     learning = worker.session.intake.learning
@@ -274,7 +274,7 @@ async def test_nothing_is_taken_in_step_while_there_is_news(
     assert first is not None
     assert [lease.entry.url for lease in first] == [f"{SITE}/0"]
     assert await two.take_synchronised(1, ["html"]) is None
-    (news,) = await two.events.read()
+    (news,) = await two.shared.exchange()
     assert (news.own, [entry.url for entry in news.taken]) == (False, [f"{SITE}/0"])
     second = await two.take_synchronised(2, ["html"])
     assert second is not None
@@ -296,14 +296,14 @@ async def test_a_worker_knows_its_own_takes_and_hears_what_it_publishes_in_its_p
         taken = await one.take_synchronised(1, ["html"])
         assert taken is not None
         assert [lease.entry.url for lease in taken] == [f"{SITE}/{number}"]
-    await two.events.publish(b"first")
-    news = await one.events.publish_and_read(b"second", queue="html")
+    await two.shared.publish(b"first")
+    news = await one.shared.exchange(b"second", queue="html")
     assert [(n.outcome, n.own, n.queue) for n in news] == [
         (b"first", False, ""),
         (b"second", True, "html"),
     ]
-    assert await one.events.read() == []
-    heard = await two.events.publish_and_read(limit=3)
+    assert await one.shared.exchange() == []
+    heard = await two.shared.exchange(limit=3)
     assert [len(n.taken) for n in heard] == [1, 1, 0]
     assert await outcomes_of_others(two) == [b"second"]
 
@@ -312,27 +312,27 @@ async def test_what_is_heard_with_publishing_is_bounded_and_goes_on_where_it_end
     pair: tuple[RedisFrontier, RedisFrontier],
 ) -> None:
     one, two = pair
-    await two.events.publish(b"a", b"b")
-    heard = await one.events.publish_and_read(b"c", b"d", queue="html", limit=3)
+    await two.shared.publish(b"a", b"b")
+    heard = await one.shared.exchange(b"c", b"d", queue="html", limit=3)
     assert [(n.outcome, n.own, n.more) for n in heard] == [
         (b"a", False, True),
         (b"b", False, False),
         (b"c", True, True),
     ]
-    rest = await one.events.read()
+    rest = await one.shared.exchange()
     assert [(n.outcome, n.own, n.queue, n.more) for n in rest] == [(b"d", True, "html", False)]
-    await two.events.publish(b"e", b"f")
-    assert [n.outcome for n in await one.events.publish_and_read(b"g", limit=1)] == [b"e"]
-    assert [n.outcome for n in await one.events.read()] == [b"f", b"g"]
+    await two.shared.publish(b"e", b"f")
+    assert [n.outcome for n in await one.shared.exchange(b"g", limit=1)] == [b"e"]
+    assert [n.outcome for n in await one.shared.exchange()] == [b"f", b"g"]
 
 
 async def test_outcomes_told_together_say_which_is_the_last(
     pair: tuple[RedisFrontier, RedisFrontier],
 ) -> None:
     one, two = pair
-    await one.events.publish(b"a", b"b", queue="html")
-    await one.events.publish(b"c", queue="html")
-    news = [news for news in await two.events.read() if news.outcome]
+    await one.shared.publish(b"a", b"b", queue="html")
+    await one.shared.publish(b"c", queue="html")
+    news = [news for news in await two.shared.exchange() if news.outcome]
     assert [(news.outcome, news.more) for news in news] == [
         (b"a", True),
         (b"b", False),

@@ -20,7 +20,7 @@ from semcrawl.cli import harvestreport
 from semcrawl.cli.harvestreport import RunFigures, show_summary, write_summary
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
-from semcrawl.frontier.redis.charter import JobName
+from semcrawl.frontier.redis.crawl import JobName
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.database import connect, crawl_db_url
 from semcrawl.metadata.models import Fetch

@@ -76,19 +76,8 @@ def test_what_cannot_be_is_refused(settings: dict[str, Any], words: tuple[str, .
         assert word in str(refusal.value)
 
 
-def test_many_workers_need_a_redis(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that is named, or a program that is installed; ``auto`` does without."""
-    servers = ("redis://r.example", "redis://a,b:6380,c", "redis+cluster://a:7000,b:7000")
-    for url in servers:
-        assert check_workers(Settings({"SEMCRAWL_WORKERS": 5, "REDIS_URL": url})) == 5
+def test_any_number_of_workers_needs_no_server() -> None:
     assert check_workers(Settings({"SEMCRAWL_WORKERS": 5})) == 5
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(UsageError, match="5 workers need a Redis: install redis-server"):
-        check_workers(Settings({"SEMCRAWL_WORKERS": 5}))
-    assert check_workers(Settings({"SEMCRAWL_WORKERS": "auto"})) <= 4
-    for url in servers:
-        assert check_workers(Settings({"SEMCRAWL_WORKERS": 5, "REDIS_URL": url})) == 5
 
 
 def test_there_are_no_more_workers_than_requests() -> None:
@@ -217,8 +206,7 @@ def test_ctrl_c_stops_all_and_the_next_run_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_five_workers_have_a_redis_of_their_own_while_they_run(tmp_path: Path) -> None:
-    """Before and after, the frontier is the folder's file: it goes there and back."""
+def test_five_workers_share_the_file_of_one(tmp_path: Path) -> None:
     with serve(WEB) as server:
         place = {"folder": tmp_path / "out", "proxy": server.proxy_url, "guesses": True}
         before = harvest(WEB.start, *PACED, "--pages", "40", **place)
@@ -228,7 +216,6 @@ def test_five_workers_have_a_redis_of_their_own_while_they_run(tmp_path: Path) -
         assert some.summary["requests"] == 100
         assert some.summary["waiting"] > 0
         assert (tmp_path / "out" / "frontier.db").is_file()
-        assert not list((tmp_path / "out").glob("frontier.former*"))
         assert not (tmp_path / "out" / "frontier").exists()
         run = harvest(*PACED, **place)
     assert run.status == 0, run.err

@@ -11,8 +11,8 @@ from scrapy.settings import Settings
 from semcrawl.frontier import FrontierOptions
 from semcrawl.frontier.backends import frontier_file
 from semcrawl.frontier.contract import Entry, ManagedFrontier, Reason
-from semcrawl.frontier.linkstate import LinkState
-from semcrawl.frontier.redis.admission import crawl_name
+from semcrawl.frontier.links import LinkState
+from semcrawl.frontier.redis.crawl import crawl_name
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.missed import MISSED_WORDS
@@ -72,7 +72,7 @@ def test_every_outcome_has_a_sentence_and_is_the_fate(job):
 
 def test_a_link_that_was_left_out_says_why(tmp_path):
     async def act(frontier: ManagedFrontier) -> None:
-        await frontier.left_out.add([(f"{URL}/{reason}", reason) for reason in Reason], 99)
+        await frontier.aside.leave_out([(f"{URL}/{reason}", reason) for reason in Reason], 99)
         for reason in Reason:
             fate = Fate(Known(URL), await place_of(frontier, f"{URL}/{reason}"))
             assert fate.kind == f"left-out:{reason}"
@@ -122,10 +122,10 @@ def test_a_link_of_a_barren_family_is_withheld_and_names_it(tmp_path):
     family = Family("http://a.example/dump.nt", "http://a.example/0/0")
 
     async def act(frontier: ManagedFrontier) -> None:
-        await frontier.withheld.know_families({family.name: family})
+        await frontier.aside.know_families({family.name: family})
         await frontier.add([entry(f"{URL}/{n:03}", family=family.name) for n in range(50)])
         first = await frontier.take(10, ["html"])
-        await frontier.withheld.judge_families([(family.name, Verdict.BARREN, "")] * 10)
+        await frontier.aside.judge_families([(family.name, Verdict.BARREN, "")] * 10)
         await frontier.done(first)
         await frontier.done(await frontier.take(50, ["html"]))
 

@@ -7,7 +7,7 @@ import pytest
 from semcrawl.config.scope import Scope
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.policy import LinkPolicy
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page, Reason
 from semcrawl.web.robotstags import RobotsTags
 

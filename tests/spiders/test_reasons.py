@@ -12,7 +12,7 @@ import pytest
 from harvest.runs import Run, harvest
 
 from semcrawl.demo import DemoWeb, serve
-from semcrawl.frontier.linkblob import digest
+from semcrawl.frontier.links import digest
 from semcrawl.links import Reason, extract_links
 from spiders.site import Resources, handler, page
 

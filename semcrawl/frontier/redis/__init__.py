@@ -1,3 +1,3 @@
 """The frontier on Redis."""
 
-__all__ = ["keys"]
+__all__ = ["packing"]

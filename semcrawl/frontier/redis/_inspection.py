@@ -11,19 +11,20 @@ from typing import Any
 import msgpack
 
 from semcrawl.errors import FrontierCorrupt
-from semcrawl.frontier.contract import Counts, FrontierState, WaitingLink
-from semcrawl.frontier.contract.inspection import (
+from semcrawl.frontier.contract import (
     TOTALS,
+    Counts,
+    FrontierState,
     GroupState,
     HostState,
     HostYield,
     LeaseState,
+    WaitingLink,
 )
-from semcrawl.frontier.linkblob import digest, pack_blob, text
+from semcrawl.frontier.links import digest, pack_blob, text
 from semcrawl.frontier.redis.connection import Server
-from semcrawl.frontier.redis.keys import Keys
-from semcrawl.frontier.redis.leftout import RedisWithheld
-from semcrawl.frontier.redis.packing import PLACE_BYTES, unpack_element, unpack_member
+from semcrawl.frontier.redis.leftout import RedisAside
+from semcrawl.frontier.redis.packing import PLACE_BYTES, Keys, unpack_element, unpack_member
 
 _PAGE = 1000
 #: counts links of queues, and seeds on lists
@@ -37,7 +38,7 @@ class RedisInspector:
         self._server = server
         self._keys = keys
         self._count = count
-        self._withheld = RedisWithheld(server, keys)
+        self._withheld = RedisAside(server, keys)
 
     @property
     def _redis(self) -> Any:
@@ -66,7 +67,7 @@ class RedisInspector:
             hosts=[h for queue in queues for h in await self._hosts(queue, top, now)],
             groups=[g for queue in queues for g in await self._groups(queue, top)],
             leases=[lease async for lease in self.leases()],
-            withheld=sum(family.links for family in await self._withheld.families()),
+            withheld=sum(family.links for family in await self._withheld.withheld()),
             left_out=int(totals.get(b"left", 0)),
         )
 

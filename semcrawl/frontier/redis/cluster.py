@@ -1,10 +1,14 @@
-"""The connection to the node of a Redis Cluster that has a crawl's keys."""
+"""Redis clusters: which node has which slot, and calls that follow it."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit, urlunsplit
 
 from redis.crc import key_slot
 from redis.exceptions import (
@@ -16,11 +20,60 @@ from redis.exceptions import (
 )
 
 from semcrawl.errors import FrontierUnavailable, UsageError
-from semcrawl.frontier.redis._slotmap import ASK_SLOTS, SlotMap, node_url
-from semcrawl.frontier.redis.clients import connect, plain_reason
-from semcrawl.frontier.redis.connection import Server
-from semcrawl.frontier.redis.redisurl import Addresses
+from semcrawl.frontier.redis.connection import Addresses, Server, connect, plain_reason
 from semcrawl.web.hosts import public_address
+
+#: number of slots in a cluster
+SLOTS = 16384
+#: asks a node for its view of the cluster; as two words, since the client then leaves the reply raw
+ASK_SLOTS = ("CLUSTER", "SLOTS")
+
+
+@dataclass(frozen=True, slots=True)
+class SlotMap:
+    """A node's view of its cluster."""
+
+    #: first and last slot of each range, and the address of the primary that serves it
+    ranges: tuple[tuple[int, int, str], ...]
+    #: addresses of all nodes
+    nodes: tuple[str, ...]
+
+    @classmethod
+    def read(cls, reply: Sequence[Any], asked: str) -> Self:
+        """Decode the reply to ``CLUSTER SLOTS`` of the node at the URL ``asked``."""
+        ranges, nodes = [], []
+        for first, last, *found in reply:
+            urls = [node_url(asked, _text(node[0]), int(node[1])) for node in found]
+            nodes += urls
+            if urls:
+                ranges.append((int(first), int(last), urls[0]))
+        return cls(tuple(ranges), tuple(dict.fromkeys(nodes)))
+
+    def primary(self, slot: int) -> str | None:
+        """Return the URL of the primary that serves a slot; ``None`` if none does."""
+        return next((url for first, last, url in self.ranges if first <= slot <= last), None)
+
+    @property
+    def primaries(self) -> int:
+        """Number of nodes that serve slots."""
+        return len({url for _, _, url in self.ranges})
+
+
+def node_url(asked: str, host: str, port: int) -> str:
+    """Return the URL of a node, with user, password and options of the URL ``asked``.
+
+    An empty host means the one that was asked, as a node may not know its own address.
+    """
+    parts = urlsplit(asked)
+    user, at, _ = parts.netloc.rpartition("@")
+    host = host or parts.hostname or "127.0.0.1"
+    host = f"[{host}]" if ":" in host else host
+    return urlunsplit((parts.scheme, f"{user}{at}{host}:{port}", "", parts.query, ""))
+
+
+def _text(host: bytes | str | None) -> str:
+    return host.decode() if isinstance(host, bytes) else host or ""
+
 
 #: seconds to wait for a node's view of the cluster
 _VIEW_TIMEOUT = 5.0
@@ -139,3 +192,10 @@ class ClusterServer(Server):
         raise FrontierUnavailable(
             f"the frontier's cluster at {self.address} is not usable: {text}"
         ) from reason
+
+
+def server_at(server: str | Path, **options: Any) -> Server:
+    """Return a server, or the cluster node that has the keys; see :class:`Server`."""
+    if isinstance(server, str) and "+cluster" in server.partition("://")[0]:
+        return ClusterServer(server, **options)
+    return Server(server, **options)

@@ -1,36 +1,243 @@
-"""The connection to the frontier's Redis: calls, outages, errors."""
+"""The connection to a Redis server: its address, its scripts, and calls that wait for it."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import itertools
 import logging
 import os
 import re
+import ssl
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+from urllib.parse import quote, urlsplit, urlunsplit
 
 import msgpack
 from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 from redis.exceptions import (
+    AskError,
     AuthenticationError,
     AuthorizationError,
     BusyLoadingError,
+    ClusterDownError,
     ConnectionError,
+    MasterDownError,
     MovedError,
     NoPermissionError,
+    NoScriptError,
     RedisError,
     ResponseError,
     TimeoutError,
+    TryAgainError,
 )
 
-from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
-from semcrawl.frontier.redis._scripts import Scripts
-from semcrawl.frontier.redis.clients import AnotherRun, connect, plain_reason, refusal
+from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
 from semcrawl.web.hosts import public_address
+
+#: errors of a server that refuses temporarily: read-only, out of memory, disk full, loading …
+_REFUSED = re.compile(
+    r"\b(READONLY|OOM|MISCONF|LOADING|MASTERDOWN|UNBLOCKED|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|BUSY"
+    r"|NOPERM|NOAUTH|WRONGPASS)\b"
+)
+
+#: redis-py's prefix of errors in pipelines, which contains all arguments
+_COMMAND = re.compile(r"^Command # \d+ \(.*\) of pipeline caused error: ")
+
+
+class AnotherRun(ConnectionError):  # noqa: N818 - no fault
+    """A new connection leads to another server, or to another run of the same one."""
+
+
+def connect(
+    server: str | Path, *, timeout: float, greet: Callable[[Any], Awaitable[None]] | None = None
+) -> Redis:
+    """Make a client for a ``redis://``, ``rediss://`` or ``unix://`` URL, or a socket's path.
+
+    ``greet`` is awaited for each new connection. Raises ``UsageError`` for an invalid address. Does
+    not connect yet.
+    """
+    options: dict[str, Any] = {
+        "socket_timeout": timeout,
+        "socket_connect_timeout": min(timeout, 10.0),
+        "retry": Retry(NoBackoff(), 0),
+        "decode_responses": False,
+        # keys contain names of URLs, which may have any characters
+        "encoding_errors": "surrogatepass",
+        "redis_connect_func": greet,
+    }
+    if isinstance(server, Path) or server.startswith("/"):
+        return Redis(unix_socket_path=str(server), **options)
+    try:
+        return Redis.from_url(server, **options)
+    except ValueError as error:
+        raise UsageError(f"not the address of a Redis server: {server!r} ({error})") from error
+
+
+def plain_reason(error: Exception) -> str:
+    """Describe an error for users, as redis-py's texts of failed connections show Python."""
+    cause = error.__context__ if isinstance(error, RedisError) else error
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"its certificate cannot be trusted ({cause.verify_message})"
+    if isinstance(cause, ssl.SSLError):
+        return "no connection by TLS" + (f" ({cause.reason})" if cause.reason else "")
+    if isinstance(cause, OSError) and cause.errno is not None:
+        # the number of a failed name lookup is negative, and its text is clear
+        reason = os.strerror(cause.errno) if cause.errno > 0 else cause.strerror
+        return str(reason).lower()
+    text = _COMMAND.sub("", " ".join(str(error).split())).rstrip(".")
+    # replies to redis-py's greeting without a password
+    if text.startswith(("HELLO must be called", "NOAUTH", "Authentication required")):
+        return "it asks for a password (authentication required)"
+    if not text and isinstance(error, OSError):
+        return "no answer"  # a timeout
+    return text or type(error).__name__
+
+
+def refusal(error: ResponseError, text: str) -> str:
+    """Return why a server refuses a call temporarily; empty if it does not.
+
+    A half-moved slot refuses scripts, as some of its keys are on another node.
+    """
+    if isinstance(error, AskError | TryAgainError):
+        return "the slot of its keys is being moved"
+    if isinstance(error, ClusterDownError | MasterDownError):
+        return "the cluster is not whole (CLUSTERDOWN)"
+    return text if _REFUSED.search(text) else ""
+
+
+#: what a login must not hold unencoded
+_ENDS_HOST = re.compile(r"[^!-~]|[/?#\[\]]")
+#: schemes of clusters, and those of their nodes
+_CLUSTER = {"redis+cluster": "redis", "rediss+cluster": "rediss"}
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """The servers of a frontier: a whole list, or some nodes of a cluster."""
+
+    urls: tuple[str, ...]
+    cluster: bool = False
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read a ``REDIS_URL``: ``redis://a``, ``redis://a,b:6380,c/1``, ``redis+cluster://a,b``.
+
+        A part of a list takes missing scheme, user and password from the first part, and missing
+        database and options from the last. Raises ``UsageError`` for an invalid text.
+        """
+        text = with_quoted_login(text)
+        if "," not in text and "+cluster" not in text.partition(":")[0]:
+            return cls((text,))
+        parts = [part.strip() for part in text.split(",")]
+        shown = public_address(text)
+        if not all(parts):
+            raise UsageError(f"REDIS_URL {shown}: a list of servers has no empty parts")
+        try:
+            first, last = urlsplit(parts[0]), urlsplit(_with_scheme(parts[-1], "redis"))
+        except ValueError as error:
+            raise UsageError(f"REDIS_URL {shown}: {error}") from None
+        user, at, _ = first.netloc.rpartition("@")
+        urls = []
+        for part in parts:
+            whole = urlsplit(_with_scheme(part, first.scheme))
+            if (whole.scheme in _CLUSTER) != (first.scheme in _CLUSTER):
+                raise UsageError(f"REDIS_URL {shown}: servers and clusters do not mix")
+            if whole.scheme == "unix":
+                urls.append(part)
+                continue
+            scheme = _CLUSTER.get(whole.scheme, whole.scheme)
+            netloc = whole.netloc if "@" in whole.netloc or not at else user + at + whole.netloc
+            own = bool(whole.path.strip("/") or whole.query)
+            path, query = (whole.path, whole.query) if own else (last.path, last.query)
+            urls.append(urlunsplit((scheme, netloc, path, query, "")))
+        if first.scheme not in _CLUSTER and len(set(urls)) < len(urls):
+            raise UsageError(f"REDIS_URL {shown}: each server of a list is named once")
+        return cls(tuple(urls), first.scheme in _CLUSTER)
+
+    def of_shard(self, number: int) -> str:
+        """Return the URL of a shard's server; of a cluster, the cluster's."""
+        if self.cluster:
+            return self.whole
+        return self.urls[number % len(self.urls)]
+
+    @property
+    def whole(self) -> str:
+        """All servers as one address."""
+        if not self.cluster:
+            return ",".join(self.urls)
+        return ",".join(
+            url.replace("redis://", "redis+cluster://").replace("rediss://", "rediss+cluster://")
+            for url in self.urls
+        )
+
+
+def with_quoted_login(url: str) -> str:
+    """Return a URL whose password may hold any character: ``/``, ``?`` and ``#`` end no login.
+
+    What is percent-encoded already stays so. In a list of servers each password must be encoded, as
+    nobody can tell where it ends.
+
+    >>> with_quoted_login("redis://:a/b?c#d@r.example:6379/0")
+    'redis://:a%2Fb%3Fc%23d@r.example:6379/0'
+    """
+    scheme, separator, rest = url.partition("://")
+    login, at, servers = rest.rpartition("@")
+    if not at or "," in login or not _ENDS_HOST.search(login):
+        return url
+    user, colon, password = login.partition(":")
+    return f"{scheme}{separator}{quote(user, '%')}{colon}{quote(password, '%')}@{servers}"
+
+
+def _with_scheme(part: str, scheme: str) -> str:
+    return part if "://" in part else f"{scheme}://{part}"
+
+
+class Scripts:
+    """The Lua scripts in ``lua/``, run by name.
+
+    A file whose name starts with an underscore is a part. It precedes the scripts and parts that
+    name it in a line ``-- needs:``; ``_base.lua`` precedes all.
+    """
+
+    def __init__(self) -> None:
+        texts = {
+            entry.name.removesuffix(".lua"): entry.read_text("utf-8")
+            for entry in (files("semcrawl.frontier.redis") / "lua").iterdir()
+            if entry.name.endswith(".lua")
+        }
+        self._sources: dict[str, str] = {}
+        self._shas: dict[str, str] = {}
+        for name in texts:
+            if not name.startswith("_"):
+                source = "".join(texts[part] for part in _parts(name, texts))
+                self._sources[name] = source
+                digest = hashlib.sha1(source.encode(), usedforsecurity=False)
+                self._shas[name] = digest.hexdigest()
+
+    async def run(self, redis: Redis, name: str, keys: Sequence[str], *args: bytes) -> Any:
+        """Run a script; load it if the server does not know it."""
+        parts: list[Any] = [*keys, *args]
+        try:
+            return await redis.evalsha(self._shas[name], len(keys), *parts)
+        except NoScriptError:
+            return await redis.eval(self._sources[name], len(keys), *parts)
+
+
+def _parts(name: str, texts: Mapping[str, str]) -> list[str]:
+    """Return the names of a script's parts and its own, in order."""
+    parts = ["_base"]
+    needs = re.search(r"^-- needs: (.+)$", texts[name], re.MULTILINE)
+    for needed in needs.group(1).split(", ") if needs else ():
+        parts += [part for part in _parts("_" + needed, texts) if part not in parts]
+    return [*parts, name]
+
 
 logger = logging.getLogger(__name__)
 

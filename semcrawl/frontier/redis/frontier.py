@@ -11,25 +11,31 @@ from redis.asyncio import Redis
 
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
 from semcrawl.frontier import contract
-from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
-from semcrawl.frontier.contract.pace import micros
-from semcrawl.frontier.linkblob import digest, pack_blob, text
-from semcrawl.frontier.optionblob import bloom_size, changes, pack_options, slowed
-from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.redis import packing
-from semcrawl.frontier.redis._blobs import RedisBlobs, RedisCache, RedisSeeds
-from semcrawl.frontier.redis._events import RedisEvents
-from semcrawl.frontier.redis._inspection import RedisImporter, RedisInspector
-from semcrawl.frontier.redis._pace import (
-    RedisAddressPace,
-    RedisErrandTurns,
-    RedisHostPace,
-    RedisOutages,
+from semcrawl.frontier.contract import (
+    NONE_SKIPPED,
+    Counts,
+    Entry,
+    FrontierOptions,
+    Lease,
+    SkippedHosts,
+    micros,
 )
-from semcrawl.frontier.redis._serverat import server_at
-from semcrawl.frontier.redis._statementtable import RedisStatements
-from semcrawl.frontier.redis.keys import FORMAT_VERSION, Keys
-from semcrawl.frontier.redis.leftout import RedisLeftOut, RedisWithheld
+from semcrawl.frontier.links import (
+    bloom_size,
+    changes,
+    digest,
+    pack_blob,
+    pack_options,
+    slowed,
+    text,
+)
+from semcrawl.frontier.redis import packing
+from semcrawl.frontier.redis._inspection import RedisImporter, RedisInspector
+from semcrawl.frontier.redis._pace import RedisPace
+from semcrawl.frontier.redis._sharing import RedisShared
+from semcrawl.frontier.redis.cluster import server_at
+from semcrawl.frontier.redis.leftout import RedisAside
+from semcrawl.frontier.redis.packing import FORMAT_VERSION, Keys
 from semcrawl.frontier.workers import is_gone
 
 logger = logging.getLogger(__name__)
@@ -45,7 +51,7 @@ class RedisFrontier:
 
     It meets the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`.
     ``server`` is a URL or the path of a Unix socket, ``prefix`` the crawl's name
-    (:class:`~semcrawl.frontier.redis.keys.Keys`). Opening with the ``worker_id`` of a crashed
+    (:class:`~semcrawl.frontier.redis.packing.Keys`). Opening with the ``worker_id`` of a crashed
     worker gives back that worker's leases at once, so no two living workers may share an id.
 
     The crawl's order and pace follow the ``options`` of the worker that opened it last. A
@@ -80,20 +86,10 @@ class RedisFrontier:
             patience=self.options.patience,
         )
         lease_time = self.options.lease_time
-        self.pace: contract.HostPace = RedisHostPace(connection)
-        self.errands: contract.ErrandTurns = RedisErrandTurns(connection, worker_id, self.options)
-        self.addresses: contract.AddressPace = RedisAddressPace(connection, lease_time)
-        self.outages: contract.Outages = RedisOutages(
-            connection, keys.root, self.options.max_failed
-        )
-        self.seeds: contract.SeedLists = RedisSeeds(connection, worker_id, lease_time)
-        self._log = RedisEvents(connection, keys)
-        self.events: contract.EventLog = self._log
-        self.blobs: contract.Blobs = RedisBlobs(connection, keys)
-        self.cache: contract.SharedCache = RedisCache(connection, keys)
-        self.statements: contract.Statements = RedisStatements(connection)
-        self.left_out: contract.LeftOutLog = RedisLeftOut(connection, keys)
-        self.withheld: contract.WithheldLinks = RedisWithheld(connection, keys)
+        self.pace: contract.Pace = RedisPace(connection, keys.root, worker_id, self.options)
+        self._shared = RedisShared(connection, keys, worker_id, lease_time)
+        self.shared: contract.Shared = self._shared
+        self.aside: contract.Aside = RedisAside(connection, keys)
         self.inspector: contract.Inspector = RedisInspector(connection, keys, self.counts)
         self.importer: contract.Importer = RedisImporter(connection, keys)
 
@@ -189,17 +185,10 @@ class RedisFrontier:
         """Return 0, as there are no shards."""
         return 0
 
-    async def add(self, entries: Sequence[Entry], *, over: Sequence[Lease] = ()) -> list[bool]:
-        """Add links and release the downloads ``over``; return for each link whether it was new."""
-        return await self._add(entries, again=False, over=over)
-
-    async def add_again(self, entries: Sequence[Entry]) -> list[bool]:
-        """Add links, seen or not, for re-visits; return for each whether it did not wait yet."""
-        return await self._add(entries, again=True)
-
-    async def _add(
-        self, entries: Sequence[Entry], *, again: bool, over: Sequence[Lease] = ()
+    async def add(
+        self, entries: Sequence[Entry], *, again: bool = False, over: Sequence[Lease] = ()
     ) -> list[bool]:
+        """Add links and release the downloads ``over``; return for each whether it was added."""
         if not entries:
             await self.release_host(over)
             return []
@@ -231,7 +220,7 @@ class RedisFrontier:
         skip: SkippedHosts = NONE_SKIPPED,
     ) -> list[Lease] | None:
         """Take links and publish them as an event; ``None`` if there are unread events."""
-        events = self._log
+        events = self._shared
         args = self._take_args(limit, queues, over, skip, events.publication(strict=strict))
         reply = await self._server.run("take", args, once=True)
         if reply is None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from semcrawl.frontier.contract import LeftOutLinks, Withheld
-from semcrawl.frontier.contract.leftout import most_first, reason_in
-from semcrawl.frontier.linkblob import digest, text
+from semcrawl.frontier.contract import LeftOutLinks, Withheld, most_first, reason_in
+from semcrawl.frontier.links import digest, text
 from semcrawl.frontier.redis.connection import Server
-from semcrawl.frontier.redis.keys import Keys
-from semcrawl.frontier.redis.packing import readable
+from semcrawl.frontier.redis.packing import Keys, readable
 from semcrawl.links import Reason
 from semcrawl.relevance.families import Family, Verdict
 from semcrawl.web.hosts import netloc_of
@@ -18,20 +16,20 @@ from semcrawl.web.hosts import netloc_of
 _LEFT_AT_ONCE = 512
 
 
-class RedisLeftOut:
-    """Counts the links left out (:class:`~semcrawl.frontier.contract.LeftOutLog`)."""
+class RedisAside:
+    """Links that are not fetched (:class:`~semcrawl.frontier.contract.Aside`)."""
 
     def __init__(self, server: Server, keys: Keys) -> None:
         self._server = server
         self._keys = keys
 
-    async def add(self, links: Sequence[tuple[str, Reason]], limit: int) -> None:
+    async def leave_out(self, links: Sequence[tuple[str, Reason]], limit: int) -> None:
         """Note links with the reasons for leaving them out."""
         noted = [[digest(url), f"{reason} {netloc_of(url)}", url] for url, reason in links]
         if noted:
             await self._server.run("leave_out", [noted, limit])
 
-    async def summary(self) -> LeftOutLinks:
+    async def left_out(self) -> LeftOutLinks:
         """Return the links left out so far, without those that another page brought in."""
         bucket: int | None = 0
         while bucket is not None:  # in portions, as other workers wait
@@ -49,14 +47,6 @@ class RedisLeftOut:
         with readable("a link that was left out"):
             return reason_in(name)
 
-
-class RedisWithheld:
-    """Links that wait apart (:class:`~semcrawl.frontier.contract.WithheldLinks`)."""
-
-    def __init__(self, server: Server, keys: Keys) -> None:
-        self._server = server
-        self._keys = keys
-
     async def know_families(self, families: Mapping[str, Family]) -> None:
         """Register families of links by name, before their links are added."""
         if families:
@@ -70,32 +60,11 @@ class RedisWithheld:
         ]
         return bool(await self._server.run("judge_families", [verdicts], once=True))
 
-    async def note_bodies(
-        self,
-        bodies: Sequence[tuple[str, str, str, str]],
-        in_vain: Sequence[tuple[str, str]],
-        known: int,
-    ) -> tuple[bool, int, list[tuple[str, str]] | None]:
-        """Record bodies, and paths without one; return the mirrors if they changed."""
-        args = [[list(b) for b in bodies], [list(v) for v in in_vain], known]
-        restore, number, *found = await self._server.run("note_bodies", args, once=True)
-        pairs = [(text(a), text(b)) for a, b in found[0]] if found else None
-        return bool(restore), int(number), pairs
-
-    async def withhold_copies(self, links: Sequence[tuple[str, str, str]]) -> set[int]:
-        """Withhold leased links that a mirror gave or is being asked for; return their indexes."""
-        args = [[list(link) for link in links]]
-        return set(await self._server.run("withhold_copies", args, once=True))
-
-    async def release_copies(self, limit: int) -> int:
-        """Restore up to ``limit`` links that a mirror failed to give; return how many."""
-        return int(await self._server.run("release_copies", [limit]))
-
     async def restore(self, limit: int) -> int:
         """Restore up to ``limit`` links that need not be withheld now; return how many."""
         return int(await self._server.run("unwithhold", [limit]))
 
-    async def families(self) -> list[Withheld]:
+    async def withheld(self) -> list[Withheld]:
         """Return the families with withheld links, those with most first."""
         ask, keys = self._server.ask, self._keys
         found = []

@@ -5,14 +5,15 @@ from __future__ import annotations
 import heapq
 from collections.abc import AsyncIterator, Mapping, Sequence
 
-from semcrawl.frontier.contract import FrontierState, WaitingLink
-from semcrawl.frontier.contract.inspection import (
+from semcrawl.frontier.contract import (
+    FrontierState,
     GroupState,
     HostYield,
     LeaseState,
     ShardDigests,
+    WaitingLink,
 )
-from semcrawl.frontier.sharded.allshards import summed
+from semcrawl.frontier.sharded.order import summed
 from semcrawl.frontier.sharded.shards import ShardedPart
 
 
@@ -142,7 +143,10 @@ class ShardedInspector(ShardedPart):
 
     async def states(self) -> dict[str, bytes]:
         """The crawl's blobs by name, learned states of strategies among them."""
-        return await self._shards.home.inspector.states()
+        found: dict[str, bytes] = {}
+        for states in await self._shards.each(lambda shard: shard.inspector.states()):
+            found |= states
+        return found
 
     async def audit(self) -> list[str]:
         """Compare all sums and orders with the structures; return one line per difference."""

@@ -1,32 +1,280 @@
-"""The frontier in shards."""
+"""A frontier in several shards, each on a Redis: every call goes to the shards in charge."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from math import inf
 from typing import Self
 
 from semcrawl.errors import FrontierError
 from semcrawl.frontier import contract
-from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
-from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.sharded._bestfirst import Drawing
-from semcrawl.frontier.sharded._byhost import (
-    ShardedAddressPace,
-    ShardedCache,
-    ShardedErrandTurns,
-    ShardedHostPace,
-    ShardedOutages,
-    ShardedStatements,
+from semcrawl.frontier.contract import (
+    NONE_SKIPPED,
+    AddressLimits,
+    Counts,
+    CrawlEvent,
+    Entry,
+    FrontierOptions,
+    HostFacts,
+    Lease,
+    LeftOutLinks,
+    Rest,
+    SkippedHosts,
+    WaitingLink,
+    Withheld,
+    most_first,
 )
-from semcrawl.frontier.sharded._founding import found, warn
 from semcrawl.frontier.sharded._inspection import ShardedImporter, ShardedInspector
-from semcrawl.frontier.sharded._leftout import ShardedLeftOut, ShardedWithheld
-from semcrawl.frontier.sharded.allshards import counted, settled, share_of, shed
-from semcrawl.frontier.sharded.shard import Shard
-from semcrawl.frontier.sharded.shards import Shards, together
-from semcrawl.web.hosts import netloc_of
+from semcrawl.frontier.sharded.order import Drawing, counted, settled, share_of, shed
+from semcrawl.frontier.sharded.shards import (
+    Shard,
+    ShardedPart,
+    Shards,
+    found,
+    number_of,
+    together,
+    warn,
+)
+from semcrawl.links import Reason
+from semcrawl.relevance.families import Family, Verdict
+from semcrawl.web.hosts import address_block, netloc_of
+
+
+class ShardedPace(ShardedPart):
+    """The pace of hosts and addresses (:class:`~semcrawl.frontier.contract.Pace`).
+
+    Each host is in its shard, each address in the shard of its hash, as its hosts may be in any.
+    """
+
+    async def set(
+        self, host: str, *, delay: float, concurrency: int = 1, at_least: bool = False
+    ) -> None:
+        """Set a host's crawl delay (seconds) and concurrency."""
+        await self._shards.change(
+            host,
+            lambda shard: shard.pace.set(
+                host, delay=delay, concurrency=concurrency, at_least=at_least
+            ),
+        )
+
+    async def rest(self, host: str, seconds: float) -> None:
+        """Let a host rest."""
+        await self._shards.change(host, lambda shard: shard.pace.rest(host, seconds))
+
+    async def reward(self, host: str, *, target: bool) -> None:
+        """Count a fetch on the host, and whether it gave a target."""
+        await self._shards.change(host, lambda shard: shard.pace.reward(host, target=target))
+
+    async def errand(
+        self, host: str, errand: str, *, instead_of: Lease | None = None
+    ) -> float | None:
+        """Ask for a host's next turn; return the seconds after which to ask again."""
+        return await self._shards.change(
+            host, lambda shard: shard.pace.errand(host, errand, instead_of=instead_of)
+        )
+
+    async def errand_starts(self, host: str, errand: str) -> bool:
+        """Note that an errand's request starts now; return whether its turn still held."""
+        return await self._shards.of(host).pace.errand_starts(host, errand)
+
+    async def errand_over(self, host: str, errand: str, *, sent: bool = True) -> None:
+        """Note that an errand is over."""
+        await self._shards.change(
+            host, lambda shard: shard.pace.errand_over(host, errand, sent=sent)
+        )
+
+    async def address(
+        self, host: str, address: str, name: str, limits: AddressLimits, *, rests: bool
+    ) -> float:
+        """Return 0 if a host may send to its address now, else the seconds until its turn."""
+        owner = self._shards.of(address_block(address))
+        wait = await owner.pace.address(host, address, name, limits, rests=False)
+        if wait and rests:
+            await self._shards.change(host, lambda shard: shard.pace.rest(host, wait))
+        return wait
+
+    async def address_over(self, address: str, name: str) -> None:
+        """Note that a request is over."""
+        await self._shards.of(address_block(address)).pace.address_over(address, name)
+
+    async def down(
+        self, host: str, why: str, *, step: float, patience: float, untried_patience: float
+    ) -> Rest:
+        """Report that a host is down or its probe failed."""
+        return await self._shards.change(
+            host,
+            lambda shard: shard.pace.down(
+                host, why, step=step, patience=patience, untried_patience=untried_patience
+            ),
+        )
+
+    async def up(self, host: str, *, step: float, good: str = "") -> tuple[float, float]:
+        """Report that a host answered; return the remaining rest and the time it was down."""
+        return await self._shards.change(
+            host, lambda shard: shard.pace.up(host, step=step, good=good)
+        )
+
+    async def note_dead(self) -> None:
+        """Count a host as dead in all shards."""
+        await self._shards.each(lambda shard: shard.pace.note_dead())
+
+    async def known(self, host: str) -> HostFacts:
+        """Return what is known of a host."""
+        return await self._shards.of(host).pace.known(host)
+
+    async def set_aside(self, host: str) -> list[WaitingLink]:
+        """Move all waiting links of a host to the failed ones; return them."""
+        return await self._shards.change(host, lambda shard: shard.pace.set_aside(host))
+
+
+class ShardedAside:
+    """Links that are not fetched (:class:`~semcrawl.frontier.contract.Aside`).
+
+    Each is left out in the shard that would have it; limits are those of each shard. Every shard
+    knows all families, and withholds its own links. ``host_key`` maps a URL to the key that
+    politeness groups by.
+    """
+
+    def __init__(self, shards: Shards, host_key: Callable[[str], str]) -> None:
+        self._shards = shards
+        self._host_key = host_key
+
+    async def leave_out(self, links: Sequence[tuple[str, Reason]], limit: int) -> None:
+        """Note links with the reasons for leaving them out."""
+        shards = self._shards
+        for shard, part in shards.parted(links, lambda link: shards.of(self._host_key(link[0]))):
+            await shard.aside.leave_out(part, limit)
+
+    async def left_out(self) -> LeftOutLinks:
+        """Return the links left out so far, without those that another page brought in."""
+        found = await self._shards.each(lambda shard: shard.aside.left_out())
+        hosts: dict[Reason, Counter[str]] = {}
+        first: dict[tuple[Reason, str], str] = {}
+        for one in found:
+            for reason, numbers in one.hosts.items():
+                hosts.setdefault(reason, Counter()).update(numbers)
+            first = {**one.first, **first}
+        return LeftOutLinks(hosts, first, more=any(one.more for one in found))
+
+    async def reason(self, url: str) -> Reason | None:
+        """Return why a link was left out."""
+        return await self._shards.of(self._host_key(url)).aside.reason(url)
+
+    async def know_families(self, families: Mapping[str, Family]) -> None:
+        """Register families of links by name, before their links are added."""
+        if families:
+            await self._shards.each(lambda shard: shard.aside.know_families(families))
+
+    async def judge_families(self, answers: Sequence[tuple[str, Verdict, str]]) -> bool:
+        """Record verdicts on families."""
+        return any(await self._shards.each(lambda shard: shard.aside.judge_families(answers)))
+
+    async def restore(self, limit: int) -> int:
+        """Restore up to ``limit`` links that need not be withheld now; return how many."""
+        restored = 0
+        for shard in self._shards:
+            if restored < limit:
+                restored += await shard.aside.restore(limit - restored)
+        self._written()
+        return restored
+
+    async def withheld(self) -> list[Withheld]:
+        """Return the families with withheld links, those with most first."""
+        found: dict[tuple[str, str], Withheld] = {}
+        for families in await self._shards.each(lambda shard: shard.aside.withheld()):
+            for one in families:
+                name = (one.document, one.pattern)
+                links = one.links + (found[name].links if name in found else 0)
+                found[name] = Withheld(one.document, one.pattern, links, one.asked)
+        return most_first(found.values())
+
+    def _written(self) -> None:
+        for shard in self._shards:
+            self._shards.written(shard)
+
+
+class ShardedShared(ShardedPart):
+    """What all workers share (:class:`~semcrawl.frontier.contract.Shared`).
+
+    What is kept by name is in the shard of its name, each statement in the shard of its hash, and
+    the log with the lists of seeds in the first shard.
+    """
+
+    def __init__(self, shards: Shards) -> None:
+        super().__init__(shards)
+        self._home = shards.home.shared
+        self.place = self._home.place
+
+    async def get(self, name: str) -> bytes | None:
+        """Return what is kept under a name, or ``None``."""
+        own = self._shards.of(name)
+        found = await own.shared.get(name)
+        if found is None and own is not self._shards.home:
+            return await self._home.get(name)  # kept by version 0.2.0, or as a learned state
+        return found
+
+    async def put(self, name: str, content: bytes, *, seconds: float = inf) -> None:
+        """Keep something under a name."""
+        await self._shards.of(name).shared.put(name, content, seconds=seconds)
+
+    async def claim(self, name: str, seconds: float) -> bool:
+        """Claim a name for some time, or renew the claim; return whether this worker has it."""
+        return await self._shards.of(name).shared.claim(name, seconds)
+
+    async def release(self, name: str) -> None:
+        """Release this worker's claim."""
+        await self._shards.of(name).shared.release(name)
+
+    async def publish(self, *events: bytes, queue: str = "") -> None:
+        """Append outcomes for the other workers."""
+        await self._home.publish(*events, queue=queue)
+
+    async def exchange(
+        self, *events: bytes, queue: str = "", limit: int = 1000
+    ) -> list[CrawlEvent]:
+        """Publish, then return the events since the last call."""
+        return await self._home.exchange(*events, queue=queue, limit=limit)
+
+    async def save_state(self, name: str, state: bytes) -> None:
+        """Save the learned state together with this worker's position in the log."""
+        await self._home.save_state(name, state)
+
+    async def load_state(self, name: str) -> bytes | None:
+        """Return the saved state, or ``None``; :meth:`exchange` continues from its position."""
+        return await self._home.load_state(name)
+
+    async def push_seeds(self, key: str, seeds: Sequence[str]) -> None:
+        """Append raw seeds to a list."""
+        await self._home.push_seeds(key, seeds)
+
+    async def take_seeds(self, key: str, limit: int) -> list[str]:
+        """Take seeds from the head of a list."""
+        return await self._home.take_seeds(key, limit)
+
+    async def done_seeds(self, key: str, seeds: Sequence[str]) -> None:
+        """Forget pending seeds that are in the frontier now."""
+        await self._home.done_seeds(key, seeds)
+
+    async def add_statements(
+        self, document: int, statements: Sequence[int], limit: int, *, remember: bool = True
+    ) -> list[bool]:
+        """Add a document's statements or look them up; return for each whether no other made it."""
+        shards = self._shards
+        new = [False] * len(statements)
+        own = 1 << max((limit // len(shards)).bit_length() - 1, 0)  # tables have powers of two
+        # not by the bits that choose a bucket inside the shard
+        parts = shards.parted(
+            enumerate(statements), lambda s: shards[number_of(f"{s[1]:x}", len(shards))]
+        )
+        for shard, part in parts:
+            added = [one for _, one in part]
+            found = await shard.shared.add_statements(document, added, own, remember=remember)
+            for (index, _), is_new in zip(part, found, strict=True):
+                new[index] = is_new
+        return new
 
 
 class ShardedFrontier:
@@ -81,17 +329,9 @@ class ShardedFrontier:
         self._clock = 0
         #: links added since the waiting ones were counted, for ``max_waiting``
         self._uncounted = 0
-        self.pace: contract.HostPace = ShardedHostPace(shards)
-        self.errands: contract.ErrandTurns = ShardedErrandTurns(shards)
-        self.addresses: contract.AddressPace = ShardedAddressPace(shards)
-        self.outages: contract.Outages = ShardedOutages(shards)
-        self.seeds: contract.SeedLists = shards.home.seeds
-        self.events: contract.EventLog = shards.home.events
-        self.blobs: contract.Blobs = shards.home.blobs
-        self.cache: contract.SharedCache = ShardedCache(shards)
-        self.statements: contract.Statements = ShardedStatements(shards)
-        self.left_out: contract.LeftOutLog = ShardedLeftOut(shards, host_key)
-        self.withheld: contract.WithheldLinks = ShardedWithheld(shards)
+        self.pace: contract.Pace = ShardedPace(shards)
+        self.shared: contract.Shared = ShardedShared(shards)
+        self.aside: contract.Aside = ShardedAside(shards, host_key)
         self.inspector: contract.Inspector = ShardedInspector(shards)
         self.importer: contract.Importer = ShardedImporter(shards)
 
@@ -166,21 +406,14 @@ class ShardedFrontier:
         """Return the number of the shard that has a host's links."""
         return self._shards.of(host).number
 
-    async def add(self, entries: Sequence[Entry], *, over: Sequence[Lease] = ()) -> list[bool]:
-        """Add links; return for each whether it was new. Atomic in each shard.
+    async def add(
+        self, entries: Sequence[Entry], *, again: bool = False, over: Sequence[Lease] = ()
+    ) -> list[bool]:
+        """Add links; return for each whether it was added. Atomic in each shard.
 
         The downloads ``over`` are released at once in shards that get links, elsewhere with the
         next take.
         """
-        return await self._add(entries, again=False, over=over)
-
-    async def add_again(self, entries: Sequence[Entry]) -> list[bool]:
-        """Add links, seen or not, for re-visits; return for each whether it did not wait yet."""
-        return await self._add(entries, again=True)
-
-    async def _add(
-        self, entries: Sequence[Entry], *, again: bool, over: Sequence[Lease] = ()
-    ) -> list[bool]:
         shards, total, clock = self._shards, len(entries), self._clock
         for entry in entries:
             entry.check()
@@ -315,7 +548,7 @@ class ShardedFrontier:
             self._written(shard)
             moving = [lease for lease in part if shards.of(lease.entry.host) is not shard]
             if moving:
-                await self.add_again([lease.entry for lease in moving])
+                await self.add([lease.entry for lease in moving], again=True)
                 await shard.done(moving)
             self._released -= {lease.id for lease in part}
 

@@ -1,22 +1,54 @@
-"""The pace of hosts and addresses in a SQLite file."""
+"""The pace of hosts and addresses in a SQLite file, and hosts that are down."""
 
 from __future__ import annotations
 
+from math import isfinite
 from uuid import uuid4
 
-from semcrawl.frontier.contract import AddressLimits, Lease
-from semcrawl.frontier.contract.pace import checked_pace, checked_rest, micros
-from semcrawl.frontier.options import FrontierOptions
-from semcrawl.frontier.sqlite.availability import cool, pace, rest_until
-from semcrawl.frontier.sqlite.leases import end_errand, lease, let_go, number_of, tick
-from semcrawl.frontier.sqlite.ordering import file_availability
-from semcrawl.frontier.sqlite.transaction import Transaction, encoded
-from semcrawl.frontier.sqlite.writer import SqlitePart, Store
+from semcrawl.frontier.contract import (
+    AddressLimits,
+    FrontierOptions,
+    HostFacts,
+    Lease,
+    Rest,
+    WaitingLink,
+    checked_pace,
+    checked_rest,
+    micros,
+)
+from semcrawl.frontier.links import text
+from semcrawl.frontier.sqlite.file import Store, Transaction, encoded
+from semcrawl.frontier.sqlite.ordering import (
+    STOOD_STILL,
+    cool,
+    file_availability,
+    file_turn,
+    label_of,
+    pace,
+    read_link,
+    refile,
+    rest_until,
+)
+from semcrawl.frontier.sqlite.taking import end_errand, keep_aside, lease, let_go, number_of, tick
 from semcrawl.web.hosts import address_block
 
+#: links set aside per call
+_SET_ASIDE_AT_ONCE = 1000
 
-class SqliteHostPace(SqlitePart):
-    """Delays, concurrency and rests of hosts (:class:`~semcrawl.frontier.contract.HostPace`)."""
+
+class SqlitePace:
+    """The pace of hosts and addresses (:class:`~semcrawl.frontier.contract.Pace`).
+
+    A request to an address counts as over after the lease time.
+    """
+
+    def __init__(self, store: Store, worker_id: str, options: FrontierOptions) -> None:
+        self._store = store
+        self._worker_id = worker_id
+        self._max_failed = options.max_failed
+        #: part of errands' names, unique to this run of the worker
+        self._incarnation = uuid4().hex
+        self._patience, self._poll = micros(options.lease_time), micros(options.poll)
 
     async def set(
         self, host: str, *, delay: float, concurrency: int = 1, at_least: bool = False
@@ -56,40 +88,7 @@ class SqliteHostPace(SqlitePart):
 
         await self._store.run(reward)
 
-
-def _set_pace(t: Transaction, name: str, delay: int, concurrency: int, *, at_least: bool) -> None:
-    host = t.host_named(name)
-    old = pace(t, host)[0]
-    if at_least:
-        delay = max(delay, old)
-    own = (delay, concurrency) != (t.options["delay"], t.options["concurrency"])
-    host.delay, host.concurrency = (delay, concurrency) if own else (None, None)
-    t.touch(host)
-    held = host.held > 0
-    if host.cooling is not None and not held:
-        cool(t, host, host.cooling - old + delay)
-    if old == 0 and delay > 0:
-        # requests in flight were not counted, the one that told of the delay among them: they count
-        # as sent now
-        for table in ("lease", "errand"):
-            sql = f"UPDATE {table} SET mark = ? WHERE host = ? AND mark = 1"  # noqa: S608
-            t.execute(sql, (t.now, host.id))
-        if not held:
-            cool(t, host, t.now + delay)
-    file_availability(t, host.id)
-
-
-class SqliteErrandTurns:
-    """Turns of errands (:class:`~semcrawl.frontier.contract.ErrandTurns`)."""
-
-    def __init__(self, store: Store, worker_id: str, options: FrontierOptions) -> None:
-        self._store = store
-        self._worker_id = worker_id
-        #: part of errands' names, unique to this run of the worker
-        self._incarnation = uuid4().hex
-        self._patience, self._poll = micros(options.lease_time), micros(options.poll)
-
-    async def next(
+    async def errand(
         self, host: str, errand: str, *, instead_of: Lease | None = None
     ) -> float | None:
         """Ask for a host's next turn; return the seconds after which to ask again."""
@@ -97,7 +96,7 @@ class SqliteErrandTurns:
         wait = await self._store.run(lambda t: self._next(t, host, self._name(errand), giver))
         return None if wait is None else wait / 1e6
 
-    async def starts(self, host: str, errand: str) -> bool:
+    async def errand_starts(self, host: str, errand: str) -> bool:
         """Note that an errand's request starts now; return whether its turn still held."""
         name = self._name(errand)
 
@@ -121,7 +120,7 @@ class SqliteErrandTurns:
 
         return await self._store.run(starts)
 
-    async def end(self, host: str, errand: str, *, sent: bool = True) -> None:
+    async def errand_over(self, host: str, errand: str, *, sent: bool = True) -> None:
         """Note that an errand is over."""
         name = self._name(errand)
         await self._store.run(lambda t: end_errand(t, t.host_id(host), name, sent=sent))
@@ -183,18 +182,7 @@ class SqliteErrandTurns:
         file_availability(t, host_id)
         return 0
 
-
-class SqliteAddressPace:
-    """The pace of addresses (:class:`~semcrawl.frontier.contract.AddressPace`).
-
-    A request counts as over after ``patience`` seconds.
-    """
-
-    def __init__(self, store: Store, patience: float) -> None:
-        self._store = store
-        self._patience = micros(patience)
-
-    async def turn(
+    async def address(
         self, host: str, address: str, name: str, limits: AddressLimits, *, rests: bool
     ) -> float:
         """Return 0 if a host may send to its address now, else the seconds until its turn."""
@@ -204,7 +192,7 @@ class SqliteAddressPace:
         )
         return wait / 1e6
 
-    async def over(self, address: str, name: str) -> None:
+    async def address_over(self, address: str, name: str) -> None:
         """Note that a request is over."""
         sql = "DELETE FROM under_way WHERE address = ? AND name = ?"
         await self._store.write(sql, address_block(address), name)
@@ -255,3 +243,145 @@ class SqliteAddressPace:
     def _keep(self, t: Transaction, block: str, free: int, last: int) -> None:
         values = (block, free, last, free + self._patience)
         t.execute("INSERT OR REPLACE INTO address VALUES (?, ?, ?, ?)", values)
+
+    async def down(
+        self, host: str, why: str, *, step: float, patience: float, untried_patience: float
+    ) -> Rest:
+        """Report that a host is down or its probe failed."""
+        limits = [micros(s) if isfinite(s) else -1 for s in (patience, untried_patience)]
+        return await self._store.run(
+            lambda t: _falter(t, host, why, micros(step), limits[0], limits[1])
+        )
+
+    async def up(self, host: str, *, step: float, good: str = "") -> tuple[float, float]:
+        """Report that a host answered; return the remaining rest and the time it was down."""
+        return await self._store.run(lambda t: _recover(t, host, micros(step), good))
+
+    async def note_dead(self) -> None:
+        """Count a host as dead."""
+        await self._store.run(lambda t: t.count("dead"))
+
+    async def known(self, host: str) -> HostFacts:
+        """Return what is known of a host."""
+        sql = "SELECT since, why, good FROM host WHERE name = ?"
+        since, why, good = await self._store.row(sql, encoded(host)) or (None, None, None)
+        return HostFacts(str(why or "") if since is not None else "", text(good or b""))
+
+    async def set_aside(self, host: str) -> list[WaitingLink]:
+        """Move all waiting links of a host to the failed ones; return them."""
+        links: list[WaitingLink] = []
+        while True:
+            found = await self._store.run(lambda t: _set_aside(t, host, self._max_failed))
+            links += found
+            if len(found) < _SET_ASIDE_AT_ONCE:
+                return links
+
+
+def _set_pace(t: Transaction, name: str, delay: int, concurrency: int, *, at_least: bool) -> None:
+    host = t.host_named(name)
+    old = pace(t, host)[0]
+    if at_least:
+        delay = max(delay, old)
+    own = (delay, concurrency) != (t.options["delay"], t.options["concurrency"])
+    host.delay, host.concurrency = (delay, concurrency) if own else (None, None)
+    t.touch(host)
+    held = host.held > 0
+    if host.cooling is not None and not held:
+        cool(t, host, host.cooling - old + delay)
+    if old == 0 and delay > 0:
+        # requests in flight were not counted, the one that told of the delay among them: they count
+        # as sent now
+        for table in ("lease", "errand"):
+            sql = f"UPDATE {table} SET mark = ? WHERE host = ? AND mark = 1"  # noqa: S608
+            t.execute(sql, (t.now, host.id))
+        if not held:
+            cool(t, host, t.now + delay)
+    file_availability(t, host.id)
+
+
+def _falter(
+    t: Transaction, name: str, why: str, step: int, patience: int, untried_patience: int
+) -> Rest:
+    host = t.host_named(name)
+    good = text(host.good or b"")
+    longest = untried_patience if host.good is None else patience
+    since, till, rest = host.since, host.till or t.now, host.pause or 0
+    if since is not None and t.now < till:
+        seconds = (till - t.now) / 1e6
+        return Rest(False, seconds, (t.now - since) / 1e6, host.why or "", good)
+    if since is None:
+        since, till, host.why = t.now, t.now, why
+        rest = host.rests or 0
+    elif t.now - till > STOOD_STILL:
+        # the crawl stood still, or no link was left to probe with: that time does not count
+        since += t.now - till
+    if longest < 0:
+        since = t.now
+    rest += step
+    over = 0 <= longest <= t.now - since
+    till = t.now + rest
+    if not over and longest >= 0:
+        till = min(till, since + longest)
+    host.since, host.till, host.pause = since, till, rest
+    t.touch(host)
+    rest_until(t, host, till)
+    cool(t, host, host.cooling or 0)
+    file_availability(t, host.id)
+    return Rest(over, (till - t.now) / 1e6, (t.now - since) / 1e6, host.why or "", good)
+
+
+def _recover(t: Transaction, name: str, step: int, good: str) -> tuple[float, float]:
+    host = t.host_named(name)
+    if host.good is None and good:
+        host.good = encoded(good)
+        t.touch(host)
+        if t.totals["dead"] > 1:
+            file_turn(t, host.id)  # an untried host came last
+    since, till = host.since, host.till
+    left = max((host.rests or 0 if since is None else host.pause or 0) - step, 0)
+    if left != (host.rests or 0):
+        host.rests = left or None
+        t.touch(host)
+    if since is None:
+        return left / 1e6, 0.0
+    host.since = host.till = host.pause = host.why = None
+    if host.rest == till:
+        host.rest = None
+    if host.cooling is not None and host.cooling == till:
+        cool(t, host, t.now + pace(t, host)[0])
+    t.touch(host)
+    file_availability(t, host.id)
+    return left / 1e6, (t.now - since) / 1e6
+
+
+def _set_aside(t: Transaction, name: str, most: int) -> list[WaitingLink]:
+    """Move waiting and delayed links of a host to the failed ones; return them."""
+    host = t.host_id(name)
+    gone: list[WaitingLink] = []
+
+    def keep(seq: int, queue: int) -> None:
+        gone.append(read_link(t, seq))
+        t.label(queue, label_of(t, seq)[1], -1)
+        keep_aside(t, seq, queue, most)
+
+    parts = t.execute(
+        "SELECT id, queue FROM part WHERE host = ? AND state != 0 ORDER BY id", (host,)
+    ).fetchall()
+    for part, queue in parts:
+        seqs = t.execute(
+            "SELECT seq FROM link WHERE part = ? AND state = 0 ORDER BY key, seq LIMIT ?",
+            (part, _SET_ASIDE_AT_ONCE - len(gone)),
+        ).fetchall()
+        for (seq,) in seqs:
+            keep(seq, queue)
+        t.waiting(queue, host, -len(seqs))
+        refile(t, part)
+    delayed = t.execute(
+        "SELECT id, seq, queue FROM delayed WHERE host = ? LIMIT ?",
+        (host, _SET_ASIDE_AT_ONCE - len(gone)),
+    ).fetchall()
+    for number, seq, queue in delayed:
+        t.execute("DELETE FROM delayed WHERE id = ?", (number,))
+        keep(seq, queue)
+    t.count("failed", len(gone))
+    return gone

@@ -1,20 +1,19 @@
-"""Events, blobs, expiring answers, claims, statements and lists of seeds in a SQLite file."""
+"""What the workers of a crawl share, in a SQLite file."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
 from functools import partial
+from math import inf, isfinite
 from typing import Any
 from uuid import uuid4
 
 from semcrawl.errors import FrontierCorrupt
-from semcrawl.frontier.contract import CrawlEvent
-from semcrawl.frontier.contract.pace import micros
-from semcrawl.frontier.linkblob import UNREADABLE
-from semcrawl.frontier.sqlite.taken import unpack_taken
-from semcrawl.frontier.sqlite.transaction import Transaction, encoded
-from semcrawl.frontier.sqlite.writer import SqlitePart, Store
+from semcrawl.frontier.contract import CrawlEvent, micros
+from semcrawl.frontier.links import UNREADABLE
+from semcrawl.frontier.sqlite.file import Store, Transaction, encoded
+from semcrawl.frontier.sqlite.taking import unpack_taken
 
 #: statements added per transaction
 _AT_ONCE = 2000
@@ -57,24 +56,88 @@ def append_event(
     return number
 
 
-class SqliteEvents:
-    """The events of all workers, in order (:class:`~semcrawl.frontier.contract.EventLog`)."""
+class SqliteShared:
+    """What all workers share (:class:`~semcrawl.frontier.contract.Shared`)."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, worker_id: str, lease_time: float) -> None:
+        self.place = str(store.path)
         self._store = store
+        self._worker_id = worker_id
+        self._lease_time = micros(lease_time)
+        #: id under which this worker claims
+        self._holder = uuid4().bytes
         #: id of this worker's own events; a restarted worker has another
         self.incarnation = uuid4().bytes
         #: the last event read
         self.position = 0
 
+    # -- kept by name
+    async def get(self, name: str) -> bytes | None:
+        """Return what is kept under a name, or ``None``."""
+        key = encoded(name)
+        row = await self._store.run(
+            lambda t: t.row(
+                "SELECT value FROM state WHERE name = ? UNION ALL"
+                " SELECT value FROM cache WHERE name = ? AND till > ?",
+                key,
+                key,
+                t.now,
+            )
+        )
+        return None if row is None else row[0]
+
+    async def put(self, name: str, content: bytes, *, seconds: float = inf) -> None:
+        """Keep something under a name."""
+        key = encoded(name)
+
+        def put(t: Transaction) -> None:
+            if not isfinite(seconds):
+                t.execute("DELETE FROM cache WHERE name = ?", (key,))
+                t.execute(
+                    "INSERT INTO state VALUES (?, ?, NULL)"
+                    " ON CONFLICT DO UPDATE SET value = excluded.value",
+                    (key, content),
+                )
+                return
+            t.execute("DELETE FROM state WHERE name = ?", (key,))
+            values = (key, content, t.now + micros(seconds))
+            t.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", values)
+            t.execute(
+                "DELETE FROM cache WHERE rowid IN"
+                " (SELECT rowid FROM cache WHERE till <= ? ORDER BY till LIMIT ?)",
+                (t.now, _CLEARED),
+            )
+
+        await self._store.run(put)
+
+    async def claim(self, name: str, seconds: float) -> bool:
+        """Claim a name for some time, or renew the claim; return whether this worker has it."""
+        name = _CLAIM + name
+
+        def claim(t: Transaction) -> bool:
+            row = t.row("SELECT value, till FROM cache WHERE name = ?", encoded(name))
+            if row is not None and row[0] != self._holder and row[1] > t.now:
+                return False
+            values = (encoded(name), self._holder, t.now + micros(seconds))
+            t.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", values)
+            return True
+
+        return await self._store.run(claim)
+
+    async def release(self, name: str) -> None:
+        """Release this worker's claim."""
+        sql = "DELETE FROM cache WHERE name = ? AND value = ?"
+        await self._store.write(sql, encoded(_CLAIM + name), self._holder)
+
+    # -- events
     async def publish(self, *events: bytes, queue: str = "") -> None:
         """Append outcomes for the other workers."""
         await self._store.run(lambda t: self._publish(t, events, queue))
 
-    async def publish_and_read(
+    async def exchange(
         self, *events: bytes, queue: str = "", limit: int = 1000
     ) -> list[CrawlEvent]:
-        """Publish, then read the events since the last call, including these."""
+        """Publish, then read the events since the last call, this worker's own included."""
 
         def both(t: Transaction) -> tuple[list[CrawlEvent], int]:
             self._publish(t, events, queue)
@@ -83,18 +146,13 @@ class SqliteEvents:
         found, self.position = await self._store.run(both)
         return found
 
-    async def read(self, limit: int = 1000) -> list[CrawlEvent]:
-        """Read the events since the last call, including this worker's own."""
-        found, self.position = await self._store.run(lambda t: self._read(t, limit))
-        return found
-
     async def save_state(self, name: str, state: bytes) -> None:
         """Save the learned state together with this worker's position in the log."""
         sql = "INSERT OR REPLACE INTO state VALUES (?, ?, ?)"
         await self._store.write(sql, encoded(name), state, self.position)
 
     async def load_state(self, name: str) -> bytes | None:
-        """Return the saved state, or ``None``; :meth:`read` continues from its position."""
+        """Return the saved state, or ``None``; :meth:`exchange` continues from its position."""
         sql = "SELECT value, event FROM state WHERE name = ?"
         row = await self._store.row(sql, encoded(name))
         if row is None:
@@ -127,98 +185,15 @@ class SqliteEvents:
             logger.warning("an event of the crawl is passed over: %s", error)
             return None
 
-
-class SqliteBlobs(SqlitePart):
-    """Blobs that last (:class:`~semcrawl.frontier.contract.Blobs`)."""
-
-    async def put(self, name: str, content: bytes) -> None:
-        """Store a blob."""
-        sql = (
-            "INSERT INTO state VALUES (?, ?, NULL) ON CONFLICT DO UPDATE SET value = excluded.value"
-        )
-        await self._store.write(sql, encoded(name), content)
-
-    async def get(self, name: str) -> bytes | None:
-        """Return a blob, or ``None``."""
-        row = await self._store.row("SELECT value FROM state WHERE name = ?", encoded(name))
-        return None if row is None else row[0]
-
-    def describe(self, name: str) -> str:
-        """Return where a blob is stored."""
-        return f"{self._store.path}, state {name!r}"
-
-
-class SqliteCache:
-    """Answers that expire, and claims (:class:`~semcrawl.frontier.contract.SharedCache`)."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        #: id under which this worker claims
-        self._holder = uuid4().bytes
-
-    async def put(self, name: str, content: bytes, seconds: float) -> None:
-        """Store an answer for some time."""
-
-        def put(t: Transaction) -> None:
-            values = (encoded(name), content, t.now + micros(seconds))
-            t.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", values)
-            t.execute(
-                "DELETE FROM cache WHERE rowid IN"
-                " (SELECT rowid FROM cache WHERE till <= ? ORDER BY till LIMIT ?)",
-                (t.now, _CLEARED),
-            )
-
-        await self._store.run(put)
-
-    async def get(self, name: str) -> bytes | None:
-        """Return an answer that has not expired, or ``None``."""
-        row = await self._store.run(
-            lambda t: t.row(
-                "SELECT value FROM cache WHERE name = ? AND till > ?", encoded(name), t.now
-            )
-        )
-        return None if row is None else row[0]
-
-    async def claim(self, name: str, seconds: float) -> bool:
-        """Claim a name for some time, or renew the claim; return whether this worker has it."""
-        name = _CLAIM + name
-
-        def claim(t: Transaction) -> bool:
-            row = t.row("SELECT value, till FROM cache WHERE name = ?", encoded(name))
-            if row is not None and row[0] != self._holder and row[1] > t.now:
-                return False
-            values = (encoded(name), self._holder, t.now + micros(seconds))
-            t.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", values)
-            return True
-
-        return await self._store.run(claim)
-
-    async def release(self, name: str) -> None:
-        """Release this worker's claim."""
-        sql = "DELETE FROM cache WHERE name = ? AND value = ?"
-        await self._store.write(sql, encoded(_CLAIM + name), self._holder)
-
-    def describe(self, name: str) -> str:
-        """Return where an answer is stored."""
-        return f"{self._store.path}, answer {name!r}"
-
-
-class SqliteSeeds:
-    """Lists of seeds, by their names (:class:`~semcrawl.frontier.contract.SeedLists`)."""
-
-    def __init__(self, store: Store, worker_id: str, lease_time: float) -> None:
-        self._store = store
-        self._worker_id = worker_id
-        self._lease_time = micros(lease_time)
-
-    async def push(self, key: str, seeds: Sequence[str]) -> None:
+    # -- seeds
+    async def push_seeds(self, key: str, seeds: Sequence[str]) -> None:
         """Append raw seeds to the list ``key``."""
         rows = [(key, _bytes(seed)) for seed in seeds]
         if rows:
             sql = "INSERT INTO seed (list, seed) VALUES (?, ?)"
             await self._store.run(lambda t: t.executemany(sql, rows).rowcount)
 
-    async def take(self, key: str, limit: int) -> list[str]:
+    async def take_seeds(self, key: str, limit: int) -> list[str]:
         """Take seeds from the head of the list ``key``; expired pending ones come first."""
 
         def take(t: Transaction) -> list[bytes]:
@@ -247,22 +222,15 @@ class SqliteSeeds:
         found = await self._store.run(take)
         return [seed.decode("utf-8", "surrogateescape") for seed in found]
 
-    async def done(self, key: str, seeds: Sequence[str]) -> None:
+    async def done_seeds(self, key: str, seeds: Sequence[str]) -> None:
         """Forget pending seeds that are in the frontier now."""
         rows = [(key, self._worker_id, _bytes(seed)) for seed in seeds]
         if rows:
             sql = "DELETE FROM pending WHERE list = ? AND worker = ? AND seed = ?"
             await self._store.run(lambda t: t.executemany(sql, rows).rowcount)
 
-
-def _bytes(seed: str) -> bytes:
-    return seed.encode("utf-8", "surrogateescape")
-
-
-class SqliteStatements(SqlitePart):
-    """A table in order of age (:class:`~semcrawl.frontier.contract.Statements`)."""
-
-    async def add(
+    # -- statements
+    async def add_statements(
         self, document: int, statements: Sequence[int], limit: int, *, remember: bool = True
     ) -> list[bool]:
         """Add a document's statements or look them up; return for each whether no other made it."""
@@ -271,6 +239,10 @@ class SqliteStatements(SqlitePart):
             said = [_signed(one) for one in statements[first : first + _AT_ONCE]]
             new += await self._store.run(partial(_add, _signed(document), said, limit, remember))
         return new
+
+
+def _bytes(seed: str) -> bytes:
+    return seed.encode("utf-8", "surrogateescape")
 
 
 def _add(

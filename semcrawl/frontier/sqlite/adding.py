@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from semcrawl.frontier.contract import Entry, WaitingLink
-from semcrawl.frontier.linkblob import digest, pack_blob
-from semcrawl.frontier.sqlite.links import arrived, drop_worst, site_of
+from semcrawl.frontier.links import digest, pack_blob
+from semcrawl.frontier.sqlite.file import Transaction, encoded
+from semcrawl.frontier.sqlite.ordering import arrived, drop_worst, site_of
 from semcrawl.frontier.sqlite.taking import set_aside
-from semcrawl.frontier.sqlite.transaction import Transaction, encoded
 
 T = TypeVar("T")
 #: most rows per statement

@@ -9,34 +9,24 @@ from pathlib import Path
 from typing import Self
 
 from semcrawl.frontier import contract
-from semcrawl.frontier.contract import NONE_SKIPPED, Counts, Entry, Lease, SkippedHosts
-from semcrawl.frontier.contract.pace import micros
-from semcrawl.frontier.linkblob import digest
-from semcrawl.frontier.optionblob import changes, pack_options, slowed
-from semcrawl.frontier.options import FrontierOptions
+from semcrawl.frontier.contract import (
+    NONE_SKIPPED,
+    Counts,
+    Entry,
+    FrontierOptions,
+    Lease,
+    SkippedHosts,
+    micros,
+)
+from semcrawl.frontier.links import changes, digest, pack_options, slowed
 from semcrawl.frontier.sqlite import adding, taking
 from semcrawl.frontier.sqlite._inspection import SqliteImporter, SqliteInspector, count
-from semcrawl.frontier.sqlite._leftout import SqliteLeftOut, SqliteWithheld
-from semcrawl.frontier.sqlite._outages import SqliteOutages
-from semcrawl.frontier.sqlite._pace import (
-    SqliteAddressPace,
-    SqliteErrandTurns,
-    SqliteHostPace,
-)
-from semcrawl.frontier.sqlite._sharing import (
-    SqliteBlobs,
-    SqliteCache,
-    SqliteEvents,
-    SqliteSeeds,
-    SqliteStatements,
-    append_event,
-)
-from semcrawl.frontier.sqlite.leases import reclaim, release_all, workers
-from semcrawl.frontier.sqlite.links import site_of
-from semcrawl.frontier.sqlite.ordering import file_availability, set_value
-from semcrawl.frontier.sqlite.taken import lease_of, pack_taken
-from semcrawl.frontier.sqlite.transaction import Transaction
-from semcrawl.frontier.sqlite.writer import Store
+from semcrawl.frontier.sqlite._pace import SqlitePace
+from semcrawl.frontier.sqlite._sharing import SqliteShared, append_event
+from semcrawl.frontier.sqlite.file import Store, Transaction
+from semcrawl.frontier.sqlite.leftout import SqliteAside
+from semcrawl.frontier.sqlite.ordering import file_availability, set_value, site_of
+from semcrawl.frontier.sqlite.taking import lease_of, pack_taken, reclaim, release_all, workers
 from semcrawl.frontier.workers import is_gone
 
 logger = logging.getLogger(__name__)
@@ -44,7 +34,7 @@ logger = logging.getLogger(__name__)
 #: seconds to wait for an unusable file when closing
 _CLOSING_PATIENCE = 2.0
 #: number of other workers from which on a warning suggests a Redis
-_FEW = 4
+_FEW = 8
 #: keys changed per call, and links put back per call
 _REKEYED_AT_ONCE = 2000
 _REQUEUED_AT_ONCE = 1000
@@ -83,18 +73,10 @@ class SqliteFrontier:
         self._considerate = considerate
         self._store = store = Store(path, self.options)
         lease_time = self.options.lease_time
-        self.pace: contract.HostPace = SqliteHostPace(store)
-        self.errands: contract.ErrandTurns = SqliteErrandTurns(store, worker_id, self.options)
-        self.addresses: contract.AddressPace = SqliteAddressPace(store, lease_time)
-        self.outages: contract.Outages = SqliteOutages(store, self.options.max_failed)
-        self.seeds: contract.SeedLists = SqliteSeeds(store, worker_id, lease_time)
-        self._events = SqliteEvents(store)
-        self.events: contract.EventLog = self._events
-        self.blobs: contract.Blobs = SqliteBlobs(store)
-        self.cache: contract.SharedCache = SqliteCache(store)
-        self.statements: contract.Statements = SqliteStatements(store)
-        self.left_out: contract.LeftOutLog = SqliteLeftOut(store)
-        self.withheld: contract.WithheldLinks = SqliteWithheld(store)
+        self.pace: contract.Pace = SqlitePace(store, worker_id, self.options)
+        self._shared = SqliteShared(store, worker_id, lease_time)
+        self.shared: contract.Shared = self._shared
+        self.aside: contract.Aside = SqliteAside(store)
         self.inspector: contract.Inspector = SqliteInspector(store)
         self.importer: contract.Importer = SqliteImporter(store)
 
@@ -172,17 +154,11 @@ class SqliteFrontier:
         """Return 0, as there are no shards."""
         return 0
 
-    async def add(self, entries: Sequence[Entry], *, over: Sequence[Lease] = ()) -> list[bool]:
-        """Add links and release the downloads ``over``; return for each link whether it was new."""
-        return await self._add(entries, again=False, over=over)
-
-    async def add_again(self, entries: Sequence[Entry]) -> list[bool]:
-        """Add links, seen or not, for re-visits; return for each whether it did not wait yet."""
-        return await self._add(entries, again=True)
-
-    async def _add(
-        self, entries: Sequence[Entry], *, again: bool, over: Sequence[Lease] = ()
+    async def add(
+        self, entries: Sequence[Entry], *, again: bool = False, over: Sequence[Lease] = ()
     ) -> list[bool]:
+        """Add links and release the downloads ``over``; return for each whether it was added."""
+
         def add(t: Transaction) -> list[int]:
             release_all(t, ended)
             return adding.add(t, links, again=again)
@@ -232,7 +208,7 @@ class SqliteFrontier:
         skip: SkippedHosts = NONE_SKIPPED,
     ) -> list[Lease] | None:
         """Take links and publish them as an event; ``None`` if there are unread events."""
-        events = self._events
+        events = self._shared
 
         def take(t: Transaction) -> tuple[list[Lease], int | None] | None:
             release_all(t, ended)

@@ -11,8 +11,7 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from semcrawl.frontier.contract import ManagedFrontier, WaitingLink
-from semcrawl.frontier.linkblob import digest
-from semcrawl.frontier.linkstate import LinkState
+from semcrawl.frontier.links import LinkState, digest
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.errortexts import read_errors
 from semcrawl.metadata.missed import MISSED_WORDS
@@ -321,7 +320,7 @@ async def place_of(frontier: ManagedFrontier, url: str) -> Place:
         return waiting
     if await _is_seen(frontier, url):
         return Place("seen")
-    if reason := await frontier.left_out.reason(url):
+    if reason := await frontier.aside.reason(url):
         return Place("left-out", reason=str(reason))
     totals = await inspector.totals()
     return Place("unseen", dropped=int(totals.get("dropped", 0)))
@@ -357,12 +356,10 @@ async def _waiting(frontier: ManagedFrontier, url: str) -> Place | None:
 async def _why_withheld(frontier: ManagedFrontier, link: WaitingLink) -> str:
     families = dict(await frontier.inspector.families())
     facts = families.get(LinkState.unpack(link.entry).family, {})
-    if "pattern" in facts and "mirror" not in facts:
-        return (
-            f"none of the first links of {facts.get('document', 'a document')} like "
-            f"{facts['pattern']} gave a result"
-        )
-    return "another host gives the same"
+    return (
+        f"none of the first links of {facts.get('document', 'a document')} like "
+        f"{facts.get('pattern', link.entry.url)} gave a result"
+    )
 
 
 async def _is_seen(frontier: ManagedFrontier, url: str) -> bool:

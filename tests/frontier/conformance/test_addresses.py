@@ -9,8 +9,7 @@ from itertools import pairwise
 import pytest
 from frontier_calls import OpenFrontier, Q, eventually, link, names
 
-from semcrawl.frontier.contract import Frontier
-from semcrawl.frontier.contract.pace import AddressLimits
+from semcrawl.frontier.contract import AddressLimits, Frontier
 from semcrawl.web.hosts import address_block
 
 A = "192.0.2.1"
@@ -18,7 +17,7 @@ SLOW = AddressLimits(delay=30.0, concurrency=100)
 
 
 async def turn(frontier: Frontier, host: str, limits: AddressLimits, address: str = A) -> float:
-    return await frontier.addresses.turn(host, address, "of " + host, limits, rests=True)
+    return await frontier.pace.address(host, address, "of " + host, limits, rests=True)
 
 
 async def test_hosts_of_an_address_have_their_turns_one_after_the_other(
@@ -66,7 +65,7 @@ async def test_no_more_requests_are_under_way_to_an_address_than_may_be(
     for _ in range(5):
         await asyncio.sleep(0.003)
         assert not await free("three.example")
-    await frontier.addresses.over(A, "of one.example")
+    await frontier.pace.address_over(A, "of one.example")
     await eventually(lambda: free("three.example"))
 
 

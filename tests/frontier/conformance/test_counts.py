@@ -41,12 +41,12 @@ async def test_finished_is_when_nothing_waits_is_leased_or_is_to_seed(
         return (await frontier.counts(Q, [seeds])).finished
 
     assert await finished()
-    await frontier.seeds.push(seeds, ["http://a.example/"])
+    await frontier.shared.push_seeds(seeds, ["http://a.example/"])
     assert not await finished()
-    taken = await frontier.seeds.take(seeds, 10)
+    taken = await frontier.shared.take_seeds(seeds, 10)
     assert not await finished()
     await frontier.add([link("1")])
-    await frontier.seeds.done(seeds, taken)
+    await frontier.shared.done_seeds(seeds, taken)
     assert not await finished()
     leases = await frontier.take(1, Q)
     assert not await finished()

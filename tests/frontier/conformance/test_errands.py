@@ -19,13 +19,13 @@ async def test_an_errand_holds_its_host_until_it_is_sent_and_then_for_the_delay(
 ) -> None:
     frontier = await open_frontier(delay=0.12, concurrency=9)
     await frontier.add([link("1"), link("2")])
-    assert await frontier.errands.next(HOST, "one") == 0
-    assert await frontier.errands.next(HOST, "one") == 0  # asked again, as the answer was lost
+    assert await frontier.pace.errand(HOST, "one") == 0
+    assert await frontier.pace.errand(HOST, "one") == 0  # asked again, as the answer was lost
     await asyncio.sleep(0.15)
     assert await frontier.take(9, Q) == []
-    assert await frontier.errands.starts(HOST, "one")
+    assert await frontier.pace.errand_starts(HOST, "one")
     began = time.monotonic()
-    await frontier.errands.end(HOST, "one")
+    await frontier.pace.errand_over(HOST, "one")
     leases = await eventually(lambda: frontier.take(9, Q))
     assert time.monotonic() - began >= 0.11
     assert names(leases) == ["1"]
@@ -36,13 +36,13 @@ async def test_an_errand_waits_for_the_delay_after_a_link(open_frontier: OpenFro
     frontier, other = await open_frontier(delay=30.0), await open_frontier("w2", delay=30.0)
     await frontier.add([link("1")])
     leases = await frontier.take(1, Q)
-    wait = await other.errands.next(HOST, "one")
+    wait = await other.pace.errand(HOST, "one")
     assert wait is not None
     assert 0 < wait < 1  # nobody knows when the link will be sent
-    assert not await other.errands.starts(HOST, "one")
+    assert not await other.pace.errand_starts(HOST, "one")
     await frontier.started(leases)
     await frontier.done(leases)
-    wait = await other.errands.next(HOST, "one")
+    wait = await other.pace.errand(HOST, "one")
     assert wait is not None
     assert 29 < wait <= 31
 
@@ -78,12 +78,12 @@ async def test_a_link_gives_its_turn_up_for_an_errand(open_frontier: OpenFrontie
     frontier = await open_frontier(delay=0.1)
     await frontier.add([link("1"), link("2")])
     leases = await frontier.take(1, Q)
-    assert await frontier.errands.next(HOST, "one", instead_of=leases[0]) == 0
+    assert await frontier.pace.errand(HOST, "one", instead_of=leases[0]) == 0
     await frontier.give_back(leases)
     assert await frontier.take(1, Q) == []
-    assert await frontier.errands.starts(HOST, "one")
+    assert await frontier.pace.errand_starts(HOST, "one")
     began = time.monotonic()
-    await frontier.errands.end(HOST, "one")
+    await frontier.pace.errand_over(HOST, "one")
     leases = await eventually(lambda: frontier.take(1, Q))
     assert names(leases) == ["1"]
     assert time.monotonic() - began >= 0.09
@@ -92,10 +92,10 @@ async def test_a_link_gives_its_turn_up_for_an_errand(open_frontier: OpenFrontie
 async def test_a_turn_that_is_not_used_costs_its_host_nothing(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier(delay=60.0)
     await frontier.add([link("1")])
-    assert await frontier.errands.next(HOST, "one") == 0
-    assert await frontier.errands.next(HOST, "two")
-    await frontier.errands.end(HOST, "two")
-    await frontier.errands.end(HOST, "one", sent=False)
+    assert await frontier.pace.errand(HOST, "one") == 0
+    assert await frontier.pace.errand(HOST, "two")
+    await frontier.pace.errand_over(HOST, "two")
+    await frontier.pace.errand_over(HOST, "one", sent=False)
     assert names(await frontier.take(1, Q)) == ["1"]
     assert await frontier.inspector.audit() == []
 
@@ -104,18 +104,18 @@ async def test_where_there_is_no_delay_nothing_is_counted(open_frontier: OpenFro
     frontier = await open_frontier(delay=0.0, concurrency=1)
     await frontier.add([link("1")])
     leases = await frontier.take(1, Q)
-    assert await frontier.errands.next(HOST, "one") is None
-    assert await frontier.errands.starts(HOST, "one") is False
+    assert await frontier.pace.errand(HOST, "one") is None
+    assert await frontier.pace.errand_starts(HOST, "one") is False
     await frontier.done(leases)
 
 
 async def test_a_pace_of_its_own_holds_for_errands_as_well(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier(delay=0.01)
     await frontier.pace.set(HOST, delay=30)
-    assert await frontier.errands.next(HOST, "one") == 0
-    await frontier.errands.starts(HOST, "one")
-    await frontier.errands.end(HOST, "one")
-    wait = await frontier.errands.next(HOST, "two")
+    assert await frontier.pace.errand(HOST, "one") == 0
+    await frontier.pace.errand_starts(HOST, "one")
+    await frontier.pace.errand_over(HOST, "one")
+    wait = await frontier.pace.errand(HOST, "two")
     assert wait is not None
     assert 29 < wait <= 30
 
@@ -123,9 +123,9 @@ async def test_a_pace_of_its_own_holds_for_errands_as_well(open_frontier: OpenFr
 async def test_a_delay_counts_from_when_it_is_told(open_frontier: OpenFrontier) -> None:
     """It was a request that brought it."""
     frontier = await open_frontier(delay=0.0)
-    assert await frontier.errands.next(HOST, "robots") is None
+    assert await frontier.pace.errand(HOST, "robots") is None
     await frontier.pace.set(HOST, delay=30)
-    wait = await frontier.errands.next(HOST, "context")
+    wait = await frontier.pace.errand(HOST, "context")
     assert wait is not None
     assert 29 < wait <= 30
 
@@ -146,15 +146,15 @@ async def test_errands_of_a_dead_worker_are_forgotten(open_frontier: OpenFrontie
     dead = await open_frontier("w1", delay=0.01, lease_time=0.2)
     other = await open_frontier("w2", delay=0.01, lease_time=0.2)
     await other.add([link("1")])
-    assert await dead.errands.next(HOST, "sending") == 0
-    assert await dead.errands.next(HOST, "waiting")
+    assert await dead.pace.errand(HOST, "sending") == 0
+    assert await dead.pace.errand(HOST, "waiting")
     assert await other.take(1, Q) == []
     leases = await eventually(lambda: other.take(1, Q))
     assert names(leases) == ["1"]
     await other.give_back(leases)
     slow = {"delay": 0.01, "lease_time": 60}
     await open_frontier("w3", **slow)
-    assert await dead.errands.next(HOST, "again") is not None
+    assert await dead.pace.errand(HOST, "again") is not None
     await open_frontier("w1", **slow)
     assert names(await eventually(lambda: other.take(1, Q))) == ["1"]
     assert await other.inspector.audit() == []

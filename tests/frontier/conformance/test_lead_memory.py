@@ -100,6 +100,6 @@ async def test_what_waits_is_bounded(
 
 async def test_a_state_that_nobody_wrote_is_told_of(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier()
-    await frontier.blobs.put("forms:d.example", b"\xc1")
+    await frontier.shared.put("forms:d.example", b"\xc1")
     with pytest.raises(FrontierCorrupt, match=r"forms:d\.example"):
         await LeadMemory(frontier, shared=False).gives_forms(f"{D}/p/1")

@@ -15,9 +15,9 @@ async def test_a_host_that_is_down_gives_one_link_after_each_rest(
     """Whoever asks; rests get longer; what is told while it rests changes nothing."""
     one, two = await open_frontier("w1"), await open_frontier("w2")
     await one.add([link(str(n), host=h) for n in range(4) for h in ("a.example", "b.example")])
-    first = await one.outages.falter("a.example", "silent", **WAITS)
+    first = await one.pace.down("a.example", "silent", **WAITS)
     assert not first.over
-    again = await two.outages.falter("a.example", "silent", **WAITS)
+    again = await two.pace.down("a.example", "silent", **WAITS)
     assert again.seconds <= first.seconds <= 0.1
     taken = await one.take(9, Q)
     assert {lease.entry.host for lease in taken} == {"b.example"}
@@ -26,14 +26,14 @@ async def test_a_host_that_is_down_gives_one_link_after_each_rest(
     [probe] = await eventually(lambda: two.take(9, Q))
     assert probe.probe
     assert await one.take(9, Q) == []
-    longer = await two.outages.falter("a.example", "other", **WAITS)
+    longer = await two.pace.down("a.example", "other", **WAITS)
     assert 0.1 < longer.seconds <= 0.2
     assert longer.why == "silent"
     await two.give_back([probe])
     assert await one.take(9, Q) == []
     assert 0 < (await one.next_ready(Q) or 0) <= 0.2
     [probe] = await eventually(lambda: one.take(9, Q))
-    left, down_for = await one.outages.recover("a.example", step=0.1, good="http://a.example/0")
+    left, down_for = await one.pace.up("a.example", step=0.1, good="http://a.example/0")
     assert left > 0
     assert down_for > 0.1
     assert len(await two.take(9, Q)) == 3
@@ -42,17 +42,17 @@ async def test_a_host_that_is_down_gives_one_link_after_each_rest(
 
 async def test_the_next_rest_is_shorter_the_more_was_answered(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier()
-    outages, waits = frontier.outages, WAITS | {"step": 0.05}
+    pace, waits = frontier.pace, WAITS | {"step": 0.05}
     await frontier.add([link("1")])
     for _ in range(3):
-        await outages.falter("a.example", "silent", **waits)
+        await pace.down("a.example", "silent", **waits)
         await frontier.give_back(await eventually(lambda: frontier.take(1, Q)))
-    assert round((await outages.recover("a.example", step=0.05))[0], 3) == 0.1
-    assert round((await outages.recover("a.example", step=0.05))[0], 3) == 0.05
-    rest = await outages.falter("a.example", "silent", **waits)
+    assert round((await pace.up("a.example", step=0.05))[0], 3) == 0.1
+    assert round((await pace.up("a.example", step=0.05))[0], 3) == 0.05
+    rest = await pace.down("a.example", "silent", **waits)
     assert 0.05 < rest.seconds <= 0.1
-    await outages.recover("a.example", step=0.1)
-    assert (await outages.recover("a.example", step=0.1)) == (0.0, 0.0)
+    await pace.up("a.example", step=0.1)
+    assert (await pace.up("a.example", step=0.1)) == (0.0, 0.0)
 
 
 async def test_the_links_of_a_host_are_set_aside_in_one_go_and_come_back_by_requeue(
@@ -71,13 +71,13 @@ async def test_the_links_of_a_host_are_set_aside_in_one_go_and_come_back_by_requ
     mine = [lease for lease in leases if lease.entry.host == "a.example"]
     await frontier.give_back(mine[:1], delay=100.0)
     await frontier.take(9, Q)
-    aside = await frontier.outages.set_aside("a.example")
+    aside = await frontier.pace.set_aside("a.example")
     assert len(mine) == 2
     assert len(aside) == 10 - 2 + 1 - 1  # taken, given back, taken in its place
     assert {entry.entry.host for entry in aside} == {"a.example"}
     assert await frontier.inspector.audit() == []
     left = (await frontier.counts(["html", "rdf"], [])).waiting
-    assert await frontier.outages.set_aside("a.example") == []
+    assert await frontier.pace.set_aside("a.example") == []
     assert await frontier.requeue(["html", "rdf"]) == len(aside)
     assert (await frontier.counts(["html", "rdf"], [])).waiting == left + len(aside)
     assert await frontier.inspector.audit() == []
@@ -88,14 +88,14 @@ async def test_a_host_has_as_long_as_the_options_say(open_frontier: OpenFrontier
     frontier = await open_frontier()
     await frontier.add([link("1")])
     limits: dict[str, Any] = {"step": 0.05, "patience": 60.0, "untried_patience": 0.0}
-    assert (await frontier.outages.falter("a.example", "silent", **limits)).over
-    await frontier.outages.recover("a.example", step=1.0, good="http://a.example/")
-    assert await frontier.outages.good("a.example") == "http://a.example/"
-    rest = await frontier.outages.falter("a.example", "silent", **limits)
+    assert (await frontier.pace.down("a.example", "silent", **limits)).over
+    await frontier.pace.up("a.example", step=1.0, good="http://a.example/")
+    assert (await frontier.pace.known("a.example")).good == "http://a.example/"
+    rest = await frontier.pace.down("a.example", "silent", **limits)
     assert not rest.over
     assert rest.good == "http://a.example/"
-    assert await frontier.outages.why("a.example") == "silent"
+    assert (await frontier.pace.known("a.example")).down == "silent"
     [probe] = await eventually(lambda: frontier.take(9, Q))
     assert names([probe]) == ["1"]
     endless = limits | {"patience": float("inf"), "untried_patience": float("inf")}
-    assert not (await frontier.outages.falter("b.example", "silent", **endless)).over
+    assert not (await frontier.pace.down("b.example", "silent", **endless)).over

@@ -19,8 +19,7 @@ local function family_of(member)
 end
 
 local function is_barren(name)
-  local r = call('HMGET', family_key(name), 'useful', 'barren', 'mirror')
-  if r[3] then return (OPTIONS.mirror_copies or 0) > 0 end -- see _mirrors.lua
+  local r = call('HMGET', family_key(name), 'useful', 'barren')
   if TRIES <= 0 then return false end
   return tonumber(r[1] or 0) == 0 and tonumber(r[2] or 0) >= TRIES
 end

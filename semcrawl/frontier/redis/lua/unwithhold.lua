@@ -1,4 +1,4 @@
--- Restore withheld links whose families or mirrors no longer count as barren.
+-- Restore withheld links whose families no longer count as barren.
 -- ARGS: limit
 -- Returns how many.
 -- needs: families, leases

@@ -1,12 +1,17 @@
-"""The state that a link carries through the frontier."""
+"""The forms in which a frontier stores links, their state and its options."""
 
 from __future__ import annotations
 
+import hashlib
+import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from semcrawl.frontier.contract import Entry
+import msgpack
+
+from semcrawl.frontier.contract import Entry, FrontierOptions
 from semcrawl.links import FoundBy, Page
 from semcrawl.relevance.contract import Label, Ranked
 from semcrawl.sources.negotiation import Wish, first_wish, is_as_rdf, wish_of
@@ -237,3 +242,154 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "a": ("wish", _text),
     "y": ("varied", _number),
 }
+
+#: exceptions that invalid bytes and values raise
+UNREADABLE = (
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    OverflowError,
+    RecursionError,
+    msgpack.UnpackException,
+)
+_DIGEST_BYTES = 10
+_SCHEMES = ("http://", "https://")
+#: code of our msgpack extension type: a text without the beginning that it shares with the URL
+_SHORTENED = 1
+#: fewest shared characters that are left out
+_WORTH_SHORTENING = 6
+
+
+def digest(url: str) -> bytes:
+    """Return 80 bits of BLAKE2b; two of 10⁹ URLs collide with a probability of 4·10⁻⁷."""
+    data = url.encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
+
+
+def pack_blob(entry: Entry) -> bytes:
+    """Encode URL and payload, without the host and the beginnings that texts share with the URL."""
+    rest: Any = entry.url
+    for code, scheme in enumerate(_SCHEMES):
+        start = scheme + entry.host
+        if entry.url.startswith(start):
+            rest = [code, entry.url[len(start) :]]
+    parts = [rest]
+    if entry.payload or entry.barren:
+        parts.append({name: _shorten(v, entry.url) for name, v in entry.payload.items()})
+    if entry.barren:
+        parts.append(entry.barren)
+    packed: bytes = msgpack.packb(parts, unicode_errors="surrogatepass")
+    return packed
+
+
+def unpack_blob(blob: bytes, host: str) -> tuple[str, dict[str, Any], int]:
+    """Decode URL, payload and :attr:`Entry.barren`; raise one of ``UNREADABLE`` for other bytes."""
+    rest, *more = msgpack.unpackb(blob, strict_map_key=False, unicode_errors="surrogatepass")
+    url = rest if isinstance(rest, str) else _SCHEMES[rest[0]] + host + rest[1]
+    payload = {name: _lengthen(v, url) for name, v in more[0].items()} if more else {}
+    barren = more[1] if len(more) > 1 else 0
+    if not isinstance(url, str) or not isinstance(barren, int):
+        raise TypeError("no link")
+    return url, payload, barren
+
+
+def text(data: bytes) -> str:
+    """Decode text of a URL or host name, whatever its bytes."""
+    return data.decode("utf-8", "surrogatepass")
+
+
+def _shorten(value: Any, url: str) -> Any:
+    """Omit the beginning that a text, mostly the parent's URL, shares with the link's URL."""
+    if not isinstance(value, str) or value[:_WORTH_SHORTENING] != url[:_WORTH_SHORTENING]:
+        return value
+    # bisection: a few comparisons in C are faster than one per character
+    common, high = 0, min(len(value), len(url), 255)
+    while common < high:
+        middle = (common + high + 1) // 2
+        if url.startswith(value[:middle]):
+            common = middle
+        else:
+            high = middle - 1
+    if common < _WORTH_SHORTENING:
+        return value
+    rest = value[common:].encode("utf-8", "surrogatepass")
+    return msgpack.ExtType(_SHORTENED, bytes([common]) + rest)
+
+
+def _lengthen(value: Any, url: str) -> Any:
+    if isinstance(value, msgpack.ExtType) and value.code == _SHORTENED:
+        return url[: value.data[0]] + text(value.data[1:])
+    return value
+
+
+logger = logging.getLogger(__name__)
+
+
+def pack_options(options: FrontierOptions) -> bytes:
+    """Return the options that the scripts need as a msgpack map, with times in microseconds."""
+    known: dict[str, int | str] = {
+        "delay": round(options.delay * 1e6),
+        "concurrency": options.concurrency,
+        "fairness": options.fairness,
+        "penalty_after": options.penalty_after,
+        "penalty_time": round(options.penalty_time * 1e6),
+        "max_waiting": options.max_waiting,
+        "exact_limit": options.exact_limit,
+        "family_tries": options.family_tries,
+        "chunk": options.chunk,
+    }
+    packed: bytes = msgpack.packb(known, use_bin_type=False)
+    return packed
+
+
+def changes(before: bytes, after: bytes) -> str:
+    """Describe the differences between two packed maps."""
+    old, new = _read(before), _read(after)
+    changed = [name for name in new if new[name] != old.get(name)]
+    return ", ".join(
+        f"{name.replace('_', ' ')} {_shown(name, old.get(name))} -> {_shown(name, new[name])}"
+        for name in changed
+    )
+
+
+def slowed(before: bytes, options: FrontierOptions) -> FrontierOptions:
+    """Return options slowed down to the pace of a packed map where that is slower; log it."""
+    old = _read(before)
+    delay, concurrency = old.get("delay", 0), old.get("concurrency", options.concurrency)
+    found = replace(
+        options,
+        delay=max(options.delay, delay / 1e6) if isinstance(delay, int) else options.delay,
+        concurrency=min(options.concurrency, concurrency)
+        if isinstance(concurrency, int)
+        else options.concurrency,
+    )
+    if slower := changes(pack_options(options), pack_options(found)):
+        logger.warning("others work on this crawl, and their slower pace holds: %s", slower)
+    return found
+
+
+def bloom_size(options: FrontierOptions) -> str:
+    """Return the numbers of 2²⁰-bit strings and of hash functions of the Bloom filter.
+
+    It needs n·log₂(1/error)/ln 2 bits and log₂(1/error) hash functions.
+    """
+    hashes = math.log2(1 / options.seen_error)
+    bits = options.seen_capacity * hashes / math.log(2)
+    return f"{math.ceil(bits / (1 << 20))} {math.ceil(hashes)}"
+
+
+def _read(packed: bytes) -> dict[str, int | str]:
+    """Decode the options that another worker stored; skip invalid ones."""
+    try:
+        found = msgpack.unpackb(packed)
+    except (ValueError, msgpack.UnpackException):
+        return {}
+    options = found.items() if isinstance(found, dict) else ()
+    return {n: v for n, v in options if isinstance(n, str) and type(v) in (int, str)}
+
+
+def _shown(name: str, option: Any) -> str:
+    """Return an option in the user's unit."""
+    is_time = name in ("delay", "penalty_time") and option and isinstance(option, int)
+    return f"{option / 1e6:g} s" if is_time else str(option)
