@@ -145,10 +145,10 @@ async def test_many_workers_are_pointed_to_a_server(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "frontier.db"
-    workers = [frontier_at(path, LONG, f"w{n}") for n in range(5)]
+    workers = [frontier_at(path, LONG, f"w{n}") for n in range(9)]
     for number, worker in enumerate(workers):
         await worker.open()
-        assert ("set REDIS_URL" in caplog.text) == (number == 4)
+        assert ("set REDIS_URL" in caplog.text) == (number == 8)
     for worker in workers:
         await worker.close()
 
