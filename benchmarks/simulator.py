@@ -15,7 +15,7 @@ from semcrawl.evaluation.simulate import simulate
 from semcrawl.evaluation.study import THESIS_SETTINGS
 from semcrawl.evaluation.thesis import thesis_worlds
 from semcrawl.links import Link, Page
-from semcrawl.relevance import STRATEGIES, Label, Ranked, load_strategy
+from semcrawl.relevance import Label, Ranked, load_strategy, strategies
 from semcrawl.relevance.strategy import Strategy
 
 
@@ -34,7 +34,7 @@ def main() -> None:
     for graph in graphs:  # pages are parsed before the clock runs
         simulate(graph, Nothing(), 10_000)
     base = 0.0
-    for name in ("nothing", *STRATEGIES):
+    for name in ("nothing", *strategies()):
         requests = seconds = 0.0
         for graph in graphs:
             strategy = Nothing() if name == "nothing" else load_strategy(name, THESIS_SETTINGS)

@@ -260,8 +260,14 @@ class FetchRecord:
     reasons: tuple[str, ...] = ()  #: why, a line each
 
 
+class KeptElsewhere:
+    """Items with bodies or pixels, which have their own files; feeds leave them out."""
+
+    __slots__ = ()
+
+
 @dataclass(slots=True)
-class FetchedFile:
+class FetchedFile(KeptElsewhere):
     """A body that is a target for its media type, to be kept as it came."""
 
     url: str  #: final URL

@@ -2,7 +2,9 @@
 
 import os
 import sys
+from importlib.metadata import entry_points
 
+import pytest
 from hypothesis import settings
 
 # tests start some thousand processes: each would compile the whole package again
@@ -13,3 +15,9 @@ sys.dont_write_bytecode = False
 settings.register_profile("untimed", deadline=None, max_examples=40)
 settings.register_profile("many", deadline=None, max_examples=600)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "untimed"))
+
+
+def pytest_configure() -> None:
+    """Refuse an installation whose entry points are older than the code: it lacks houses."""
+    if not entry_points(group="semcrawl.houses"):
+        pytest.exit("this installation is older than pyproject.toml: pip install --no-deps -e .", 2)

@@ -1,4 +1,4 @@
-"""Which package imports which: floors, the pure packages, and no circles."""
+"""Which package imports which: floors, houses, the pure packages, and no circles."""
 
 from __future__ import annotations
 
@@ -14,22 +14,36 @@ import pytest
 ROOT = Path(__file__).parents[1] / "semcrawl"
 PURE = ("relevance", "topics", "links", "sources", "rdf", "evaluation")
 WIRED = {"scrapy", "scrapy_redis", "twisted", "redis", "aiohttp", "requests", "sqlalchemy"}
+#: houses: each with its packages and the modules that it has among others. The core imports none
+HOUSES = {
+    "images": ("images", "imagesearch", "pipelines.images", "commands.images"),
+    "evaluation": (
+        *("evaluation", "demo", "commands.evaluate", "commands.demo"),
+        *("relevance.association_rules", "relevance.contextgraph", "relevance.domains"),
+        *("relevance.linkrank", "relevance.linkweights", "relevance.matched"),
+        *("relevance.pagerank", "relevance.random", "relevance.url_distance"),
+        *("relevance.weightedpagerank", "relevance.weighting"),
+    ),
+    "results": (
+        *("results", "pipelines.store", "pipelines.stores", "commands.check"),
+        *("commands.describe", "commands.find", "commands.load", "commands.merge"),
+        *("commands.pages", "commands.parquet", "commands.profile", "commands.query"),
+        *("commands.report", "commands.why"),
+    ),
+}
 #: packages, and modules beside them, from the highest floor to the lowest; each may import from its
 #: own floor and from lower ones. What is not named here is the ground
 FLOORS: list[set[str]] = [
     {"__main__", "cli", "commands"},
-    {"demo", "evaluation"},
     {"extensions", "middlewares", "spiders"},
     {"download"},
-    {"imagesearch", "results"},
     {"exporters", "pipelines"},
     {"crawl"},
     {"frontier"},
-    {"images"},
     {"metadata"},
     {"relevance"},
     {"topics"},
-    {"addon", "config"},
+    {"addon", "config", "houses"},
     {"reading"},
     {"sources"},
     {"rdf"},
@@ -46,7 +60,20 @@ def name_of(path: Path) -> str:
 MODULES = {name_of(path): path for path in ROOT.rglob("*.py")}
 
 
+def house_of(module: str) -> str:
+    """The house of a module; empty for those of the core."""
+    own = f"{module}."
+    houses = (
+        house
+        for house, parts in HOUSES.items()
+        if own.startswith(tuple(f"semcrawl.{part}." for part in parts))
+    )
+    return next(houses, "")
+
+
 def floor(module: str) -> int:
+    if house_of(module):
+        return -1
     part = [*module.split("."), ""][1]
     return next((n for n, parts in enumerate(FLOORS) if part in parts), len(FLOORS))
 
@@ -92,7 +119,8 @@ def test_a_package_imports_from_its_own_floor_and_from_lower_ones() -> None:
 def test_the_pure_packages_need_no_engine_and_no_server(package: str) -> None:
     """Nor does anything that they import. The images' database is a file, and opened."""
     wired = WIRED - {"sqlalchemy"} if package in ("images", "evaluation") else WIRED
-    waiting = [module for module in MODULES if module.split(".")[1:2] == [package]]
+    face = f"semcrawl.{package}"  # that of a house names what it plugs in
+    waiting = [module for module in MODULES if module.startswith(f"{face}.")]
     seen: set[str] = set()
     while waiting:
         module = waiting.pop()
@@ -100,7 +128,7 @@ def test_the_pure_packages_need_no_engine_and_no_server(package: str) -> None:
             continue
         seen.add(module)
         names = imported(TREES[module], types=False)
-        waiting += names
+        waiting += names - {"semcrawl.images", "semcrawl.evaluation"}
         assert not {name.partition(".")[0] for name in names} & wired, module
 
 
@@ -177,6 +205,13 @@ def test_the_contracts_of_the_frontier_know_no_backend() -> None:
         assert not [n for n in names if n.startswith(("redis", "semcrawl.frontier.redis"))], module
 
 
+def test_to_import_a_contract_loads_no_backend() -> None:
+    code = "import sys, semcrawl.frontier.contract; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    backends = ("redis", "semcrawl.frontier.redis", "semcrawl.frontier.s")
+    assert not [name for name in done.stdout.split() if name.startswith(backends)]
+
+
 def test_the_conformance_suite_knows_no_backend() -> None:
     suite = Path(__file__).parent / "frontier" / "conformance"
     for path in suite.glob("*.py"):
@@ -188,9 +223,9 @@ def test_the_conformance_suite_knows_no_backend() -> None:
 
 #: Names of several modules that each do the same for their own subject.
 SAME_SUBJECT = {
-    "contract", "env", "frontier", "importing", "inspection", "leftout", "limits", "model",
-    "options", "order", "outages", "pace", "queue", "registry", "said", "schema", "sharing",
-    "strategy",
+    "contract", "env", "frontier", "importing", "inspection", "leftout", "limits", "merging",
+    "model", "options", "order", "outages", "pace", "queue", "registry", "said", "schema",
+    "sharing", "strategy",
 }  # fmt: skip
 
 

@@ -91,7 +91,7 @@ def test_a_part_that_cannot_begin_says_why(
     ("package", "options", "words"),
     [
         ("warcio", ["--record"], ("pip install", "warc")),
-        ("boto3", ["-o", "s3://bucket/x.nq"], ("s3://bucket/x.nq", "boto3")),
+        ("boto3", ["-o", "s3://bucket/%(worker)s.nq"], ("s3://bucket/", "boto3")),
     ],
 )
 def test_a_package_that_is_missing_is_told(

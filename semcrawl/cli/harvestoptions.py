@@ -14,7 +14,7 @@ from semcrawl import settings as defaults
 from semcrawl.config.workercount import read_worker_count
 from semcrawl.errors import UsageError
 from semcrawl.exporters.feedchecks import requested_feeds
-from semcrawl.relevance import STRATEGIES
+from semcrawl.relevance import strategies
 from semcrawl.relevance.focus import usual_targets
 from semcrawl.settings.table import TABLE
 
@@ -38,7 +38,7 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--pages", metavar="N", type=int, help="most requests of this run")
     group.add_argument(
-        "--relevance", metavar="NAME", help=f"strategy: {', '.join(STRATEGIES)}, or a class"
+        "--relevance", metavar="NAME", help=f"strategy: {', '.join(strategies())}, or a class"
     )
     group.add_argument(
         "--scope", metavar="SCOPE", help="site, parent, any, or hosts separated by commas"

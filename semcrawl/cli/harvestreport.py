@@ -7,6 +7,7 @@ import os
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
@@ -21,7 +22,7 @@ from semcrawl.config.targets import Targets
 from semcrawl.crawl.healthsigns import GivenUp, given_up_lines
 from semcrawl.errors import StoreError, UsageError
 from semcrawl.frontier.backends import is_on_servers
-from semcrawl.images.schema import IMAGES_DB
+from semcrawl.houses import Report
 from semcrawl.items import FAILED, FetchOutcome
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.changes import change_line, changes_since
@@ -33,7 +34,7 @@ from semcrawl.metadata.summary import Summary, last_problem, summarise
 from semcrawl.metadata.tally import ROBOTS_FIRST
 from semcrawl.pipelines.files import FILES_FOLDER
 from semcrawl.pipelines.pagestore import PAGES_FILE
-from semcrawl.results.job import Job
+from semcrawl.pipelines.quadsfile import EMBEDDED_LEDGER
 from semcrawl.terminal.messages import aligned, amount, fitted, plain_console
 from semcrawl.web.hosts import netloc_of
 
@@ -55,8 +56,8 @@ class RunFigures(LinksLeft):
     other_pages: int = 0
     #: topic of the run before; empty without one
     former_about: str = ""
-    #: images kept, and their places in pages
-    images: tuple[int, int] = (0, 0)
+    #: what houses report
+    reports: Sequence[Report] = ()
     #: the user's topic, and the least relevance of a target
     about: str = ""
     threshold: float = 0.0
@@ -110,8 +111,8 @@ def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:
         data["pages_of_other_topics"] = run.other_pages
     if run.workers:
         data["workers"] = dict(run.workers)
-    if run.images[0]:
-        data["images"], data["image_places"] = run.images
+    for report in run.reports:
+        data.update(report.data)
     data["waiting"] = run.waiting
     if run.expected_left is not None:
         data["expected_left"] = round(run.expected_left, 1)
@@ -251,9 +252,8 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
             f"Files of the wanted media types: {len(run.files):,} "
             f"({len(set(run.files.values())):,} different), in {folder / FILES_FOLDER}"
         )
-    if run.images[0]:
-        images, places = run.images
-        say(f"Images kept: {images:,}, in {places:,} places, in {folder / IMAGES_DB}")
+    for report in run.reports:
+        say(report.line)
     for line in _for_publishers(summary, folder, run):
         say(line)
     records = run.records or str(folder / CRAWL_DB)
@@ -287,8 +287,13 @@ def _for_publishers(summary: Summary, folder: Path, run: RunFigures) -> Iterator
     if told:
         yield f"{', '.join(told)}: `semcrawl report {quote(str(folder))}` tells publishers more."
     if run.resumed and run.began and (folder / CRAWL_DB).is_file():
-        with Job(folder) as job:
-            changes = changes_since([source.engine for source in job.sources], run.began)
+        with ExitStack() as stack:
+            engines = [
+                stack.enter_context(opened(crawl_db_url(folder, ledger)))
+                for ledger in (CRAWL_DB, EMBEDDED_LEDGER)
+                if (folder / ledger).is_file()
+            ]
+            changes = changes_since(engines, run.began)
         if line := change_line(changes):
             yield line
 

@@ -27,6 +27,7 @@ from scrapy.utils.project import get_project_settings
 import semcrawl.commands
 from semcrawl.cli.scrapycommands import know_feed_formats
 from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.houses import houses
 from semcrawl.terminal.messages import complain
 
 #: package of our commands
@@ -148,15 +149,15 @@ def _version() -> str:
 
 def _overview() -> str:
     """Return the list of commands, ours with a description."""
-    ours = _names(_OURS)
+    ours = _ours()
     lines = [
         "semcrawl finds the RDF that web sites publish and brings it home as quads.",
         "",
         "Usage: semcrawl COMMAND [options]   (semcrawl COMMAND -h shows help)",
         "",
     ]
-    for name in ours:
-        command = import_module(f"{_OURS}.{name}").Command()
+    for name, module in ours.items():
+        command = import_module(module).Command()
         lines.append(f"  {name:<10} {command.short_desc()}")
     theirs = [name for name in _names("scrapy.commands") if name not in ours]
     lines += ["", "Scrapy's own commands: " + ", ".join(theirs)]
@@ -166,7 +167,7 @@ def _overview() -> str:
 def _check(command: str) -> None:
     """Raise ``UsageError`` for an unknown command."""
     known = {*_names("scrapy.commands"), *(e.name for e in entry_points(group="scrapy.commands"))}
-    known.update(_names(_OURS))
+    known.update(_ours())
     if module := get_project_settings()["COMMANDS_MODULE"]:
         known.update(_names(module))
     if command not in known:
@@ -183,7 +184,7 @@ def _settings_for(command: str) -> Settings:
     """
     settings = get_project_settings()
     module = settings["COMMANDS_MODULE"]
-    ours = command in _names(_OURS)
+    ours = _ours().get(command, "")
     theirs = {"crawl", "parse", *(_names(module) if module else ())}
     if module != _OURS and ours and command not in theirs:
         settings = Settings()
@@ -194,10 +195,18 @@ def _settings_for(command: str) -> Settings:
     if command == "parse" and command not in (_names(module) if module else ()):
         module = _OURS
     if module == _OURS:
-        settings.set("COMMANDS_MODULE", f"{_OURS}.{command}" if ours else "", "project")
+        settings.set("COMMANDS_MODULE", ours, "project")
     if editor := os.environ.get("EDITOR"):  # as Scrapy does
         settings.set("EDITOR", editor, "project")
     return settings
+
+
+def _ours() -> dict[str, str]:
+    """Return the names of our commands, and those of houses, with their modules."""
+    found = {name: f"{_OURS}.{name}" for name in _names(_OURS)}
+    for house in houses():
+        found.update(house.commands)
+    return dict(sorted(found.items()))
 
 
 def _names(package: str) -> list[str]:

@@ -20,14 +20,12 @@ from semcrawl.crawl.crawllimits import Limits
 from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import UsageError, os_errors_as
 from semcrawl.exporters.feedchecks import why_unwritable
-from semcrawl.images.schema import IMAGES_DB, open_images
+from semcrawl.houses import houses
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.pipelines.pagestore import PAGES_FILE, PAGES_LEDGER
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE, orphaned
-from semcrawl.pipelines.stores.opening import StoreOptions, check_store_settings
 from semcrawl.relevance.focus import read_focus
 from semcrawl.settings.reader import fill
-from semcrawl.spiders.otherbodies import image_options
 from semcrawl.terminal.messages import complain
 from semcrawl.web.hosts import public_address
 
@@ -58,8 +56,8 @@ def check_crawl(settings: BaseSettings) -> None:
             raise UsageError(f"the environment's {scheme}_proxy {fault}")
     _check_handlers(settings)
     url_normalisation(settings)
-    if image_options(settings) is not None and (job_path(settings) / IMAGES_DB).is_file():
-        open_images(job_path(settings)).dispose()
+    for house in houses():
+        house.check(settings)
     fetch_topic_files(settings)
     read_focus(settings)
     robots_tags(settings)
@@ -67,8 +65,6 @@ def check_crawl(settings: BaseSettings) -> None:
         complain(line)
     read_options(settings)
     fill(LeadOptions, settings)
-    if delivers(settings):
-        check_store_settings(settings)
 
 
 def proxy_fault(proxy: str) -> str:
@@ -132,11 +128,6 @@ def check_results(settings: BaseSettings) -> None:
     folder = job_path(settings)
     check_folder(folder)
     connect(metadata_url(settings, folder)).dispose()
-
-
-def delivers(settings: BaseSettings) -> bool:
-    """Whether documents are delivered to a triple store."""
-    return bool(fill(StoreOptions, settings).named)
 
 
 def metadata_url(settings: BaseSettings, folder: Path) -> str:

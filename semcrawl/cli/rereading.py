@@ -15,7 +15,7 @@ from scrapy.settings import BaseSettings
 
 from semcrawl.config.readoptions import ReaderOptions, answer_reader
 from semcrawl.config.targets import Targets, saved_name
-from semcrawl.evaluation.warcrecords import Damage, RecordedResponse, Unchanged, responses_in
+from semcrawl.exporters.warcrecords import Damage, RecordedResponse, Unchanged, responses_in
 from semcrawl.items import EMBEDDED, DocumentError, RdfDocument
 from semcrawl.links import header_text, json_ld_alternate, link_header
 from semcrawl.metadata.errortexts import errors_text

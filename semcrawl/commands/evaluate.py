@@ -20,7 +20,7 @@ from semcrawl.evaluation.rivals import RIVALS
 from semcrawl.evaluation.study import Crawl, Plan, SetResult, simulated, study
 from semcrawl.evaluation.studydata import as_data
 from semcrawl.evaluation.worlds import WorldSet, load_worlds
-from semcrawl.relevance import STRATEGIES, load_strategy
+from semcrawl.relevance import load_strategy, strategies
 from semcrawl.terminal.messages import complain, plain_console, table_console
 
 #: most requests
@@ -54,7 +54,7 @@ class Command(OfflineCommand):
             "--strategies",
             metavar="NAMES",
             help="strategies separated by commas, classes by import path (default: all of "
-            + ", ".join((*STRATEGIES, *REFERENCES))
+            + ", ".join((*strategies(), *REFERENCES))
             + "; not by default: "
             + ", ".join(RIVALS)
             + ")",
@@ -163,7 +163,7 @@ class Command(OfflineCommand):
         """Return the names of the strategies; report and leave out unknown ones."""
         if opts.strategies is None:
             topical = () if self._about(opts) else TOPICAL
-            return [name for name in (*STRATEGIES, *REFERENCES) if name not in topical]
+            return [name for name in (*strategies(), *REFERENCES) if name not in topical]
         names = list(dict.fromkeys(name.strip() for name in opts.strategies.split(",")))
         good = []
         for name in filter(None, names):

@@ -14,23 +14,23 @@ from scrapy.settings import BaseSettings
 
 from semcrawl.cli.base import OneLineErrors
 from semcrawl.cli.explainspiders import EndpointSpider, ExplainSpider, PageSpider
-from semcrawl.cli.harvestoptions import add_about_options, take_about_options
-from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
-from semcrawl.config.readoptions import ReaderOptions, answer_reader
-from semcrawl.crawl.attempt import header_values
-from semcrawl.download.topicfiles import fetch_topic_files
-from semcrawl.errors import SemcrawlError, UsageError, os_errors_as
-from semcrawl.evaluation.explanation import (
+from semcrawl.cli.explanation import (
     RULE_MEANINGS,
     RankedLink,
     rank_page,
     reason,
     topic_weights,
 )
+from semcrawl.cli.harvestoptions import add_about_options, take_about_options
+from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
+from semcrawl.config.readoptions import ReaderOptions, answer_reader
+from semcrawl.crawl.attempt import header_values
+from semcrawl.download.topicfiles import fetch_topic_files
+from semcrawl.errors import SemcrawlError, UsageError, os_errors_as
 from semcrawl.links import Link, Page
 from semcrawl.reading.answer import Answer, Form, Received
 from semcrawl.reading.reader import discard
-from semcrawl.relevance import STRATEGIES, Label, Relevance, load_strategy
+from semcrawl.relevance import Label, Relevance, load_strategy, strategies
 from semcrawl.relevance.focus import about_text, read_focus
 from semcrawl.relevance.rules import relevancy_r
 from semcrawl.settings.reader import fill
@@ -69,7 +69,7 @@ class Command(OneLineErrors):
         super().add_options(parser)
         group = parser.add_argument_group("Explain")
         group.add_argument(
-            "--relevance", metavar="NAME", help=f"strategy: {', '.join(STRATEGIES)}, or a class"
+            "--relevance", metavar="NAME", help=f"strategy: {', '.join(strategies())}, or a class"
         )
         group.add_argument(
             "--base", metavar="URL", help="URL of a FILE (default: http://localhost/NAME)"

@@ -28,7 +28,7 @@ from semcrawl.cli.harvestreport import (
 )
 from semcrawl.cli.harvestrun import RunResult, begin_with, run_spiders
 from semcrawl.cli.harvestworkers import check_workers, harvest_together
-from semcrawl.cli.readiness import check_crawl, check_folder, delivers, metadata_url
+from semcrawl.cli.readiness import check_crawl, check_folder, metadata_url
 from semcrawl.cli.workerside import WorkerLine
 from semcrawl.config.components import FASTEST_LOOP, check_reactor
 from semcrawl.config.leadoptions import EndpointOptions
@@ -38,7 +38,7 @@ from semcrawl.crawl.outlook import Outlook
 from semcrawl.crawl.sessionsource import SessionSource
 from semcrawl.errors import ResultsGone, SemcrawlError, StoreError, UsageError
 from semcrawl.frontier.backends import admit_harvest, holds_frontier
-from semcrawl.images.schema import count_images
+from semcrawl.houses import houses, reports
 from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.metadata.database import CRAWL_DB, opened
 from semcrawl.metadata.parquet import check_parquet, write_parquet
@@ -46,7 +46,7 @@ from semcrawl.metadata.seedfates import seed_lines
 from semcrawl.pipelines.fileidentity import FileIdentities
 from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.pagestore import count_pages
-from semcrawl.pipelines.stores.opening import RENAMED_WORDS, lists_graphs_alone, open_deliverer
+from semcrawl.pipelines.quads import lists_graphs_alone
 from semcrawl.relevance.focus import about_text
 from semcrawl.settings.reader import fill
 from semcrawl.sources.endpointsteps import SEED_PREFIX
@@ -190,7 +190,7 @@ class Command(OneLineErrors):
             pages=pages,
             other_pages=other_pages,
             former_about=str(last_summary(folder).get("about", "")),
-            images=count_images(folder),
+            reports=reports(folder),
             about=about_text(settings),
             threshold=threshold(settings),
             targets=fill(ReaderOptions, settings).targets,
@@ -216,7 +216,9 @@ class Command(OneLineErrors):
                 show_summary(summary, folder, before, run)
             for line in seed_lines(database):
                 complain(line)
-            self._tell_of_store(result, folder)
+            for house in houses():
+                for line in house.remarks(settings, folder, result):
+                    complain(line)
             _tell_of_lost(result, folder)
             if opts.metadata:
                 with opened(database) as engine:
@@ -279,28 +281,6 @@ class Command(OneLineErrors):
         if opened is not None:
             begin_with(crawlers[0], opened)
         return run_spiders(process, self.own_settings, source, crawlers, seeds, verbose=verbose)
-
-    def _tell_of_store(self, result: RunResult, folder: Path) -> None:
-        """Report the documents that wait for the triple store, were renamed or refused."""
-        if not delivers(self.own_settings):
-            return
-        deliverer = open_deliverer(self.own_settings, folder)
-        try:
-            waiting = deliverer.waiting()
-        finally:
-            deliverer.close()
-        if waiting:
-            problem = result.store_problem or "crawl.log says why"
-            wait = f"{amount(waiting, 'document')} wait{'s' if waiting == 1 else ''}"
-            complain(
-                f"{wait} in {folder} for the triple store ({problem}); "
-                "the next run or `semcrawl load` delivers them"
-            )
-        if result.renamed:
-            complain(RENAMED_WORDS.format(result.renamed))
-        if result.refused:
-            refused = amount(result.refused, "document")
-            complain(f"the triple store refuses {refused}; crawl.log says which")
 
 
 def _tell_of_lost(result: RunResult, folder: Path) -> None:

@@ -11,11 +11,11 @@ from semcrawl.cli.jobs import tell_of_damaged
 from semcrawl.cli.readiness import check_folder
 from semcrawl.errors import StoreError, UsageError, existing_folder
 from semcrawl.machine.filelocks import try_lock
+from semcrawl.pipelines.quads import StoreOptions
 from semcrawl.pipelines.quadsfile import QUADS_FILE
 from semcrawl.pipelines.stores.opening import (
     RENAMED_WORDS,
     STORE_LOCK,
-    StoreOptions,
     open_deliverer,
 )
 from semcrawl.settings.reader import fill

@@ -9,13 +9,11 @@ from semcrawl.cli.base import OfflineCommand
 from semcrawl.cli.harvestreport import RunFigures, aim_of, last_summary, write_summary
 from semcrawl.cli.jobs import tell_of_damaged
 from semcrawl.errors import UsageError
-from semcrawl.images.imageoptions import ImageOptions
-from semcrawl.images.schema import count_images
+from semcrawl.houses import reports
 from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
 from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.pagestore import count_pages
 from semcrawl.results.mergedjobs import merge_jobs
-from semcrawl.settings.reader import fill
 from semcrawl.terminal.messages import amount
 
 
@@ -46,7 +44,7 @@ class Command(OfflineCommand):
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Merge and report."""
         folders, out = [Path(arg) for arg in args], Path(opts.out)
-        merged = merge_jobs(folders, out, fill(ImageOptions, self.own_settings))
+        merged = merge_jobs(folders, out, self.own_settings)
         # workers of one crawl share a frontier: the last to end knows what waits
         by_age = sorted(folders, key=lambda folder: (folder / CRAWL_DB).stat().st_mtime)
         targets, about, threshold = aim_of(by_age)
@@ -57,16 +55,16 @@ class Command(OfflineCommand):
             files=kept_files(out),
             pages=pages,
             other_pages=other_pages,
-            images=count_images(out),
+            reports=reports(out),
             targets=targets,
             about=about,
             threshold=threshold,
         )
         write_summary(out, crawl_db_url(out), run)
-        pictures = f", {amount(merged.images, 'image')}" if merged.images else ""
+        others = "".join(f", {amount}" for amount in merged.others)
         print(
             f"{len(folders)} folders merged into {out}: {amount(merged.documents, 'document')} "
             f"({merged.in_several:,} of them in several), {amount(merged.quads, 'quad')}, "
-            f"{amount(merged.records, 'record')}{pictures}"
+            f"{amount(merged.records, 'record')}{others}"
         )
         self.exitcode = tell_of_damaged(merged.damaged, folders)

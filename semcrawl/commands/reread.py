@@ -16,8 +16,7 @@ from semcrawl.config.jobdir import ResultOptions
 from semcrawl.config.workercount import processors
 from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import UsageError, os_errors_as
-from semcrawl.evaluation.recording import find_recording
-from semcrawl.evaluation.warcrecords import warcio
+from semcrawl.exporters.warcrecords import find_recording, warcio
 from semcrawl.relevance.focus import read_focus
 from semcrawl.settings.reader import fill
 from semcrawl.terminal.messages import amount

@@ -20,6 +20,7 @@ from semcrawl.config.environment import take_environment
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.redisserver import adopt_redis
 from semcrawl.errors import UsageError
+from semcrawl.houses import houses
 from semcrawl.settings.feedformats import FEED_EXPORTERS, FEED_STORAGES
 from semcrawl.settings.reader import check_name
 
@@ -86,8 +87,6 @@ ITEM_PIPELINES: dict[str, int | None] = {
     "semcrawl.pipelines.embedded.EmbeddedQuadsPipeline": 310,
     "semcrawl.pipelines.topicpages.PagesPipeline": 315,
     "semcrawl.pipelines.files.FilesPipeline": 320,
-    "semcrawl.pipelines.images.ImagesPipeline": 330,
-    "semcrawl.pipelines.store.StorePipeline": 400,
     "semcrawl.pipelines.metadata.MetadataPipeline": 900,
 }
 
@@ -226,9 +225,12 @@ def _take_names(settings: BaseSettings) -> None:
 
 
 def _install_targets(settings: BaseSettings) -> None:
+    pipelines = dict(ITEM_PIPELINES)
+    for house in houses():
+        pipelines.update(house.pipelines(settings))
     targets: tuple[tuple[str, dict[str, Any]], ...] = (
         ("EXTENSIONS", RESULT_EXTENSIONS),
-        ("ITEM_PIPELINES", ITEM_PIPELINES),
+        ("ITEM_PIPELINES", pipelines),
         ("FEED_EXPORTERS", FEED_EXPORTERS),
         ("FEED_STORAGES", FEED_STORAGES),
     )

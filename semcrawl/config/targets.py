@@ -12,6 +12,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
+from semcrawl.houses import houses
 from semcrawl.web.mediatypes import media_type
 from semcrawl.web.vocabulary import VAGUE_MEDIA_TYPES, Kind
 
@@ -61,6 +62,8 @@ class Targets:
                 raise UsageError(
                     f"targets: {name!r} is neither rdf, embedded, html, images nor a media type"
                 )
+        if _IMAGES in wanted and not any(_IMAGES in house.targets for house in houses()):
+            raise UsageError("the targets images need semcrawl.images, which is missing")
         rdf, embedded, html = (kind in wanted for kind in _KINDS)
         return cls(rdf, embedded, html, tuple(types), _IMAGES in wanted)
 

@@ -1,3 +1,26 @@
-"""Runs strategies on closed pieces of the web, and measures what they find."""
+"""The lab: runs strategies on closed pieces of the web, and measures what they find."""
 
-__all__ = ["folder", "graph", "metrics", "references", "simulate", "world"]
+from semcrawl.houses import House
+
+__all__ = ["HOUSE"]
+
+
+class _Lab(House):
+    """Studies, a web to try the crawler on, and the strategies that only studies use."""
+
+    commands = {"demo": "semcrawl.commands.demo", "evaluate": "semcrawl.commands.evaluate"}
+    strategies = {
+        "association-rules": "semcrawl.relevance.association_rules.AssociationRules",
+        "url-distance": "semcrawl.relevance.url_distance.UrlDistance",
+        "pagerank": "semcrawl.relevance.pagerank.PageRank",
+        "weighted-pagerank": "semcrawl.relevance.weightedpagerank.WeightedPageRank",
+        "relevance-weighting": "semcrawl.relevance.weighting.RelevanceWeighting",
+        "ipagerank": "semcrawl.relevance.pagerank.IPageRank",
+        "keyword-focused": "semcrawl.relevance.matched.KeywordFocused",
+        "domain-score": "semcrawl.relevance.domains.DomainScore",
+        "context-graph": "semcrawl.relevance.contextgraph.ContextGraph",
+        "random": "semcrawl.relevance.random.Random",
+    }
+
+
+HOUSE = _Lab()

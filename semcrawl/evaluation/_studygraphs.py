@@ -15,9 +15,6 @@ from semcrawl.evaluation.graph import NO_LEADS, NO_SITEMAPS, LinkGraph
 from semcrawl.evaluation.judgement import Aim
 from semcrawl.evaluation.nodes import PageImageLinks
 from semcrawl.evaluation.world import World
-from semcrawl.images.imagelinks import image_links, near_text_judge
-from semcrawl.images.imageoptions import ImageOptions
-from semcrawl.images.imageplaces import PlaceOptions, image_places
 from semcrawl.links import Link
 from semcrawl.settings.reader import Values, fill
 from semcrawl.topics import about
@@ -70,6 +67,10 @@ def page_image_links(settings: Mapping[str, Any]) -> PageImageLinks | None:
     """Return the function that finds a page's images; ``None`` if images are not targets."""
     if not Targets.parse(settings.get("SEMCRAWL_TARGETS") or "rdf").images:
         return None
+    from semcrawl.images.imagelinks import image_links, near_text_judge
+    from semcrawl.images.imageoptions import ImageOptions
+    from semcrawl.images.imageplaces import PlaceOptions, image_places
+
     topic = about(settings.get("SEMCRAWL_ABOUT") or "", settings)
     judge = near_text_judge(topic) if topic is not None else None
     usual = ImageOptions()

@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, Self
 
 from semcrawl.errors import UsageError
 from semcrawl.evaluation._recordedjob import JobRecords
-from semcrawl.evaluation.warcrecords import content_of, warcio
 from semcrawl.evaluation.world import REDIRECTS, Answer
+from semcrawl.exporters.warcrecords import content_of, warcio
 from semcrawl.rdf import detect
 from semcrawl.sources.endpointwalk import CUT_OFF
 from semcrawl.sources.negotiation import address_of, as_rdf, prefers_rdf
@@ -32,17 +32,6 @@ _HEAD = 16_384  # bytes by which a body's type is detected
 _KEPT_HEADERS = {
     name.lower() for name in ("Link", "Alternates", "Vary", "Refresh", "X-Robots-Tag", *CUT_OFF)
 }
-#: ``.open`` marks a file that a crawl was still writing when it ended
-_ENDINGS = (".warc", ".warc.gz", ".warc.gz.open")
-
-
-def find_recording(path: Path) -> list[Path]:
-    """Return the WARC file at a path, or the WARC files in the folder at the path."""
-    if path.is_file():
-        return [path] if path.name.endswith(_ENDINGS) else []
-    if not path.is_dir():
-        return []
-    return sorted(file for file in path.iterdir() if file.name.endswith(_ENDINGS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from semcrawl.evaluation import studytables, tables
 from semcrawl.evaluation.charts import Bars, Line, bar_chart, legend, line_chart
 from semcrawl.evaluation.references import REFERENCES
 from semcrawl.evaluation.thesis import figures as thesis
-from semcrawl.relevance import STRATEGIES
+from semcrawl.relevance import strategies
 
 Data = Mapping[str, Any]
 #: the strategies compared most often, whose lines are the easiest to tell apart
@@ -35,7 +35,7 @@ class _Page:
         self.titles = {each["name"]: each["title"] for each in results["strategies"]}
         crawlers = [name for name in self.titles if name not in REFERENCES]
         # the same strategy looks the same in every report
-        known = [*_FIRST, *(name for name in STRATEGIES if name not in _FIRST)]
+        known = [*_FIRST, *(name for name in strategies() if name not in _FIRST)]
         others = [name for name in crawlers if name not in known]
         self.styles = {name: number for number, name in enumerate([*known, *others])}
 

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from semcrawl.errors import UsageError
 from semcrawl.evaluation.folder import FolderSite, FolderWorld
 from semcrawl.evaluation.imageweb import IMAGE_STRATEGIES, image_webs
-from semcrawl.evaluation.recording import RecordedWorld, find_recording
+from semcrawl.evaluation.recording import RecordedWorld
 from semcrawl.evaluation.thesis import thesis_worlds
 from semcrawl.evaluation.topicweb import (
     KEYWORD_STRATEGIES,
@@ -30,6 +30,7 @@ from semcrawl.evaluation.topicweb import (
     topic_web,
 )
 from semcrawl.evaluation.world import World
+from semcrawl.exporters.warcrecords import find_recording
 
 _SITE_LIST = "sites.json"
 #: file in the folder of every harvest

@@ -65,6 +65,11 @@ def _check(settings: BaseSettings, feeds: Mapping[str, Mapping[str, Any]], spide
                 f"two spiders cannot write one {name} to standard output: "
                 f"name a file, as in -o data.{name}, or use jsonl"
             )
+        if spiders > 1 and str(uri).startswith("s3:") and "%(worker)s" not in str(uri):
+            raise UsageError(
+                f"the feed {uri}: spiders would replace each other's objects: put %(worker)s into "
+                "its name"
+            )
         path = local_path(str(uri))
         if path is not None and (reason := why_unwritable(path)):
             raise UsageError(f"cannot write {uri}: {reason}")

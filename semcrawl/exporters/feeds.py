@@ -12,7 +12,7 @@ Placeholders in URIs beyond Scrapy's own:
 ``%(document)s``
     one file per document
 ``%(worker)s``
-    one file per process, named by machine and process id
+    one file per spider and process, named by machine, process id and spider
 """
 
 from __future__ import annotations
@@ -214,9 +214,10 @@ class FeedExporter(ScrapyFeedExporter):
         return self._takes(template, item) and not is_empty
 
     def _get_uri_params(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Return Scrapy's placeholders and the process's name."""
-        worker = _safe(f"{socket.gethostname()}-{os.getpid()}")
-        return {"worker": worker, **super()._get_uri_params(*args, **kwargs)}
+        """Return Scrapy's placeholders and the worker's name."""
+        found = super()._get_uri_params(*args, **kwargs)
+        worker = _safe(f"{socket.gethostname()}-{os.getpid()}-{found['name']}")
+        return {"worker": worker, **found}
 
     def _export_split(self, template: str, item: Any, spider: Spider) -> None:
         """Write an item to the file of its host or document."""

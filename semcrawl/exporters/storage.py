@@ -1,4 +1,4 @@
-"""Stores feeds so that a file with its final name is complete, locally and on S3."""
+"""Stores feeds so that a file with its final name is complete, and on S3."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def local_path(uri: str) -> Path | None:
 BEGUN = "semcrawl_begun"
 #: feed option: the function by which the format appends a part, if it does not just follow
 APPEND = "semcrawl_append"
-#: path or S3 URI → the moment at which this process last finished a feed there
+#: path → the moment at which this process last finished a feed there
 _finished: dict[str, int] = {}
 _moments = count(1)
 
@@ -147,14 +147,7 @@ class AtomicFileStorage:
 
 
 class S3Storage(S3FeedStorage):
-    """Scrapy's storage for ``s3://`` URIs, extended to several crawlers of one run.
-
-    The object of an earlier run is replaced, as in Scrapy. To the part of another crawler that
-    runs on this machine at the same time, the new part is appended. Workers on several machines
-    need different names: ``%(worker)s``.
-    """
-
-    _options: dict[str, Any]
+    """Scrapy's storage for ``s3://`` URIs, whose errors take one line."""
 
     @classmethod
     def from_crawler(
@@ -162,65 +155,19 @@ class S3Storage(S3FeedStorage):
     ) -> Self:
         """Make the storage from the crawler's settings. It needs ``boto3``."""
         try:
-            storage = super().from_crawler(crawler, uri, feed_options=feed_options)
+            return super().from_crawler(crawler, uri, feed_options=feed_options)
         except NotConfigured as error:
             raise NotConfigured(f"{error}: {install_hint('s3')}") from None
-        storage._options = feed_options or {}
-        return storage
-
-    def open(self, spider: Spider) -> IO[bytes]:
-        """Open a temporary file. Raises ``StoreError`` if the bucket cannot be reached."""
-        try:
-            self._before = self._etag()
-        except self._errors() as error:
-            message = " ".join(str(error).split())
-            raise StoreError(f"cannot reach s3://{self.bucketname}: {message}") from None
-        return super().open(spider)
 
     def _store_in_thread(self, file: IO[bytes]) -> None:
-        place = f"s3://{self.bucketname}/{self.keyname}"
-        with _machine_lock(place):
-            try:
-                now = self._etag()
-                if now and (now != self._before or _finished_since(place, self._options)):
-                    file = self._prepend_existing(file)
-                super()._store_in_thread(file)
-                _finished[place] = moment()
-            except self._errors() as error:
-                message = " ".join(str(error).split())
-                raise StoreError(f"cannot write s3://{self.bucketname}: {message}") from None
-
-    def _prepend_existing(self, file: IO[bytes]) -> IO[bytes]:
-        """Return a file with the existing object's content and the new part."""
-        with tempfile.TemporaryDirectory(prefix="feed-") as folder:
-            whole, part = Path(folder, "whole"), Path(folder, "part")
-            with whole.open("wb") as target:
-                self.s3_client.download_fileobj(self.bucketname, self.keyname, target)
-            file.seek(0)
-            with part.open("wb") as target:
-                shutil.copyfileobj(file, target, 1 << 20)
-            file.close()
-            _append(whole, part, self._options)
-            return whole.open("rb")  # the caller closes it, and its space is free then
-
-    def _etag(self) -> str:
-        """Return the object's ETag; empty if there is no object."""
-        from botocore.exceptions import ClientError
-
-        try:
-            return str(self.s3_client.head_object(Bucket=self.bucketname, Key=self.keyname)["ETag"])
-        except ClientError as error:
-            if error.response["Error"]["Code"] not in ("404", "NoSuchKey", "NotFound"):
-                raise
-            return ""
-
-    @staticmethod
-    def _errors() -> tuple[type[Exception], ...]:
-        """Return the exceptions that boto3 raises for failing servers and buckets."""
         from boto3.exceptions import Boto3Error
         from botocore.exceptions import BotoCoreError, ClientError
 
-        return (Boto3Error, BotoCoreError, ClientError, OSError)
+        try:
+            super()._store_in_thread(file)
+        except (Boto3Error, BotoCoreError, ClientError, OSError) as error:
+            message = " ".join(str(error).split())
+            raise StoreError(f"cannot write s3://{self.bucketname}: {message}") from None
 
 
 def _append(whole: Path, part: Path, options: Mapping[str, Any]) -> None:

@@ -32,12 +32,9 @@ from scrapy.exporters import (
 
 from semcrawl.config.jobdir import writes_at_once
 from semcrawl.exporters.joining import append_array, append_elements, append_rows
-from semcrawl.images.imageitems import FetchedImage, ImagePage, RedirectedImage
-from semcrawl.items import FetchedFile, FetchRecord, RdfDocument, TopicPage
+from semcrawl.items import FetchRecord, KeptElsewhere, RdfDocument, TopicPage
 from semcrawl.rdf.quadlines import whole_lines
 
-#: items with bodies or pixels, which have their own files
-_KEPT_ELSEWHERE = (FetchedFile, FetchedImage, ImagePage, RedirectedImage)
 #: our items that text formats hold
 _OURS = (RdfDocument, FetchRecord, TopicPage)
 #: long texts, which come last
@@ -95,7 +92,7 @@ def item_json(item: Any) -> str:
 
     Of kept files and images it has what is known of them, and not their bytes.
     """
-    if isinstance(item, _KEPT_ELSEWHERE):
+    if isinstance(item, KeptElsewhere):
         return json.dumps({_ITEM_CLASS: type(item).__name__} | _without_bytes(item))
     file = BytesIO()
     exporter = DocumentLinesExporter(file, embedded=True, records=True)
@@ -172,7 +169,7 @@ class _TextFeed(BaseItemExporter):
             return embedded or not item.is_embedded
         if isinstance(item, FetchRecord):
             return cls._records_by_default if records is None else records
-        return not isinstance(item, _KEPT_ELSEWHERE)
+        return not isinstance(item, KeptElsewhere)
 
     def export_item(self, item: Any) -> None:
         """Write an item."""

@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Self
+from urllib.parse import parse_qs
 
 from aiohttp import web
 from scrapy import signals
@@ -16,8 +17,9 @@ from scrapy.settings import BaseSettings
 
 from semcrawl.errors import FrontierError, UsageError
 from semcrawl.settings.reader import fill, setting
-from semcrawl.sources.pings import answer_call, is_xml, read_call, read_plain
 from semcrawl.spiders.focused import FocusedSpider
+from semcrawl.web.charsets import to_utf8
+from semcrawl.web.mediatypes import media_type
 
 logger = logging.getLogger(__name__)
 
@@ -26,8 +28,8 @@ _LONGEST, _MOST = 64 * 1024, 100
 #: most callers that are remembered
 _MOST_CALLERS = 10_000
 _HELP = (
-    "This is a crawl of semcrawl. Submit addresses by POST: text/plain with one in each line, a "
-    "form with the field url, or XML-RPC (weblogUpdates.ping).\n"
+    "This is a crawl of semcrawl. Submit addresses by POST: text/plain with one in each line, or a "
+    "form with the field url.\n"
 )
 
 
@@ -103,27 +105,25 @@ class PingAddress:
             body = await request.read()
         except web.HTTPRequestEntityTooLarge:
             return web.Response(status=413, text=f"more than {_LONGEST} bytes\n")
-        is_call = is_xml(request.content_type, body)
-        kind = request.headers.get("Content-Type", "")
         try:
-            urls = read_call(body) if is_call else read_plain(kind, body)
+            urls = addresses_in(request.headers.get("Content-Type", ""), body)
             if not urls or len(urls) > _MOST:
                 raise ValueError(f"it names {len(urls)} addresses; 1 to {_MOST} may be named")
         except ValueError as error:
             self._count("refused")
-            return _answer(is_call, 400, str(error))
+            return _answer(400, str(error))
         wait = self._callers.wait(request.remote or "", len(urls))
         if wait:
             self._count("refused", len(urls))
-            answer = _answer(is_call, 429, f"too many pings: come back in {wait:.0f} seconds")
+            answer = _answer(429, f"too many pings: come back in {wait:.0f} seconds")
             answer.headers["Retry-After"] = f"{wait:.0f}"
             return answer
-        return await self._submit(urls, is_call=is_call)
+        return await self._submit(urls)
 
-    async def _submit(self, urls: list[str], *, is_call: bool) -> web.Response:
+    async def _submit(self, urls: list[str]) -> web.Response:
         spider = self._crawler.spider
         if not isinstance(spider, FocusedSpider):
-            return _answer(is_call, 503, "the crawl has ended")
+            return _answer(503, "the crawl has ended")
         lines, taken = [], 0
         for url in urls:
             try:
@@ -133,11 +133,11 @@ class PingAddress:
                 self._count("refused")
                 continue
             except FrontierError as error:
-                return _answer(is_call, 503, str(error))
+                return _answer(503, str(error))
             taken += 1
             self._count("accepted" if is_new else "repeated")
             lines.append(f"{url}: {'will be fetched soon' if is_new else 'was submitted before'}")
-        return _answer(is_call, 202 if taken else 422, "\n".join(lines))
+        return _answer(202 if taken else 422, "\n".join(lines))
 
     def _count(self, name: str, number: int = 1) -> None:
         if self._crawler.stats is not None:
@@ -171,9 +171,16 @@ class CallerLimits:
         return 0.0 if allowed else max(1.0, (needed - left) * 60 / self._per_minute)
 
 
-def _answer(is_call: bool, status: int, message: str) -> web.Response:
-    """Answer as the caller expects: XML-RPC has status 200 and reports failures in the body."""
-    if is_call:
-        body = answer_call(message, failed=status >= 400)
-        return web.Response(body=body, content_type="text/xml", charset="utf-8")
+def _answer(status: int, message: str) -> web.Response:
     return web.Response(status=status, text=message + "\n")
+
+
+def addresses_in(content_type: str, body: bytes) -> list[str]:
+    """Return the addresses in a plain POST: one per line, or the ``url`` fields of a form."""
+    text = to_utf8(body, content_type).data.decode("utf-8", "replace")
+    media = media_type(content_type)
+    if media == "application/x-www-form-urlencoded":
+        lines = parse_qs(text, max_num_fields=1000).get("url", [])
+    else:
+        lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    return list(dict.fromkeys(filter(None, map(str.strip, lines))))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import cast
 
 from sqlalchemy import Engine, Table, bindparam, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from semcrawl.images.schema import Domain, DomainScore, Page, key_of
+from semcrawl.relevance.contract import ScoredDomain
 
 #: class number of the crawl's topic
 OWN_TOPIC = 0
@@ -18,18 +18,6 @@ _SCORE = cast(Table, DomainScore.__table__)
 _PAGE = cast(Table, Page.__table__)
 #: pages that are scored together
 _AT_ONCE = 5000
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredDomain:
-    """A strategy's judgement of a pay-level domain."""
-
-    name: str
-    #: w0 + w1·x1 + w2·x2 + w3·x3
-    estimate: float
-    #: w0 … w3
-    weights: tuple[float, float, float, float]
-    learning_rate: float
 
 
 def write_domain_scores(engine: Engine, scored: Iterable[ScoredDomain]) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from semcrawl.images.imageplaces import ShownImage
 from semcrawl.images.outcomes import ImageOutcome
+from semcrawl.items import KeptElsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Decoded:
 
 
 @dataclass(slots=True)
-class ImagePage:
+class ImagePage(KeptElsewhere):
     """A page or an RDF document that was read for its images."""
 
     #: final URL
@@ -48,7 +49,7 @@ class ImagePage:
 
 
 @dataclass(slots=True)
-class FetchedImage:
+class FetchedImage(KeptElsewhere):
     """A fetched and decoded image, or what was taken for one."""
 
     #: address in links, before redirects
@@ -64,7 +65,7 @@ class FetchedImage:
 
 
 @dataclass(slots=True)
-class RedirectedImage:
+class RedirectedImage(KeptElsewhere):
     """An image's address that redirects to a known one, which is requested separately."""
 
     url: str

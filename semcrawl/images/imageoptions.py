@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from semcrawl.config.extras import install_hint
+from semcrawl.config.readoptions import ReaderOptions
 from semcrawl.errors import UsageError
 from semcrawl.images.imageplaces import PlaceOptions
 from semcrawl.settings.reader import fill, part, setting
@@ -57,3 +59,20 @@ class ImageOptions:
             min_height=found.min_height,
         )
         return replace(found, places=places)
+
+
+def image_options(settings: Mapping[str, Any]) -> ImageOptions | None:
+    """Read the settings of images; ``None`` if images are no targets.
+
+    Raises ``UsageError`` for wrong settings, and if the packages of the extra are missing.
+    """
+    if not fill(ReaderOptions, settings).targets.images:
+        return None
+    try:
+        import imagehash  # noqa: F401
+        import PIL  # noqa: F401
+    except ImportError as error:
+        raise UsageError(
+            f"the targets images need {error.name}: {install_hint('images')}"
+        ) from None
+    return ImageOptions.from_settings(settings)

@@ -9,10 +9,10 @@ from typing import Any, cast
 from sqlalchemy import ColumnElement, Connection, Table, select
 from sqlalchemy.orm import Session
 
+from semcrawl.images import IMAGES_DB
 from semcrawl.images.neartext import place_key
 from semcrawl.images.outcomes import MAY_PASS
 from semcrawl.images.schema import (
-    IMAGES_DB,
     Domain,
     DomainScore,
     Image,

@@ -27,11 +27,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from semcrawl.errors import StoreError, UsageError
+from semcrawl.images import IMAGES_DB
 from semcrawl.metadata.database import connect, crawl_db_url, one_line, readable_db_url
 from semcrawl.metadata.schema import Tables
 
-#: file name in the job folder, and the folder of the thumbnails beside it
-IMAGES_DB = "images.db"
+#: folder of the thumbnails, beside the database
 THUMBNAILS = "thumbnails"
 
 #: SQLite finds rows by their own number only for INTEGER

@@ -9,9 +9,8 @@ from scrapy.exceptions import NotConfigured
 
 from semcrawl.config.jobdir import ResultOptions, job_path
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
-from semcrawl.pipelines.quads import QuadsFilePipeline
+from semcrawl.pipelines.quads import QuadsFilePipeline, shared_ledger
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER
-from semcrawl.pipelines.stores.opening import shared_ledger
 from semcrawl.settings.reader import fill
 
 

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
 from semcrawl.config.jobdir import ResultOptions, job_folder, job_path, writes_at_once
 from semcrawl.crawl.lost import ItemNotWritten, end_crawl
 from semcrawl.errors import ResultsGone, StoreError, os_errors_as
 from semcrawl.items import FetchRecord, RdfDocument
-from semcrawl.metadata.database import CRAWL_DB
+from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
 from semcrawl.metadata.history import Written
 from semcrawl.pipelines.batching import GroupCommit
 from semcrawl.pipelines.quadsfile import QUADS_FILE, QuadsFile
-from semcrawl.pipelines.stores.opening import shared_ledger
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
-from semcrawl.settings.reader import fill
+from semcrawl.settings.reader import fill, setting
 
 logger = logging.getLogger(__name__)
+
+#: value of ``SEMCRAWL_STORE_URL`` for a store in the job folder
+EMBEDDED_STORE = "embedded"
 
 #: names of the stats that count documents which were not new
 STATS = {
@@ -31,6 +35,23 @@ STATS = {
     Written.UNCHANGED: "unchanged",
     Written.GONE: "gone",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOptions:
+    """Which store documents go to, and what may be written there."""
+
+    url: str = setting("SEMCRAWL_STORE_URL")
+    update_url: str = setting("SEMCRAWL_STORE_UPDATE_URL")
+    trusted: tuple[str, ...] = setting("SEMCRAWL_TRUSTED_SITES")
+    embedded: bool = setting("SEMCRAWL_STORE_EMBEDDED")
+    adopt: bool = setting("SEMCRAWL_STORE_ADOPT")
+    metadata_url: str = setting("SEMCRAWL_METADATA_URL")
+
+    @property
+    def named(self) -> str:
+        """URL of the store, or ``embedded``; empty if there is none."""
+        return self.url or self.update_url
 
 
 class QuadsFilePipeline:
@@ -184,3 +205,20 @@ class QuadsFilePipeline:
     def _count(self, name: str, count: int = 1) -> None:
         if self._stats is not None:
             self._stats.inc_value(f"{self.stats_prefix}/{name}", count)
+
+
+def shared_ledger(settings: BaseSettings, folder: Path) -> str:
+    """Return the URL of the database in which the workers of a crawl note who made which graph.
+
+    It is that of ``SEMCRAWL_METADATA_URL``; empty without one, and for the folder's own store.
+    """
+    options = fill(StoreOptions, settings)
+    url = options.metadata_url
+    is_own = not url or url == crawl_db_url(folder)
+    return "" if is_own or options.named in ("", EMBEDDED_STORE) else url
+
+
+def lists_graphs_alone(settings: BaseSettings, folder: Path) -> bool:
+    """Whether a job delivers to a server, and only its folder says which graphs are the crawl's."""
+    server = fill(StoreOptions, settings).named
+    return server not in ("", EMBEDDED_STORE) and not shared_ledger(settings, folder)

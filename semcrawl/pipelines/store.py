@@ -18,13 +18,12 @@ from semcrawl.config.jobdir import job_folder
 from semcrawl.errors import StoreError
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.machine.filelocks import try_lock
-from semcrawl.pipelines.quads import QuadsFilePipeline
+from semcrawl.pipelines.quads import QuadsFilePipeline, StoreOptions
 from semcrawl.pipelines.stores.contract import StoreUnavailable
 from semcrawl.pipelines.stores.delivery import Delivered, Deliverer
 from semcrawl.pipelines.stores.opening import (
     RENAMED_WORDS,
     STORE_LOCK,
-    StoreOptions,
     check_store_settings,
     open_deliverer,
 )

@@ -198,6 +198,31 @@ class Weighing(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredDomain:
+    """A strategy's judgement of a pay-level domain."""
+
+    name: str
+    #: w0 + w1·x1 + w2·x2 + w3·x3
+    estimate: float
+    #: w0 … w3
+    weights: tuple[float, float, float, float]
+    learning_rate: float
+
+
+@runtime_checkable
+class Scoring(Protocol):
+    """A strategy that scores pages and domains; optional, asked at the end of a crawl."""
+
+    def page_score(self, url: str) -> float:
+        """Return the score of a page."""
+        ...
+
+    def scored_domains(self) -> list[ScoredDomain]:
+        """Return the scores of all domains."""
+        ...
+
+
 @runtime_checkable
 class Selective(Protocol):
     """A strategy that learns nothing from some outcomes; optional, asked after each fetch."""

@@ -7,26 +7,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from semcrawl.errors import UsageError
+from semcrawl.houses import houses
 from semcrawl.relevance.contract import Pretrained, Relevance
 
-#: import paths of the strategies that come with semcrawl
-STRATEGIES: Mapping[str, str] = {
+#: import paths of the strategies of the core
+_STRATEGIES: Mapping[str, str] = {
     "breadth-first": "semcrawl.relevance.orders.BreadthFirst",
     "depth-first": "semcrawl.relevance.orders.DepthFirst",
     "rules": "semcrawl.relevance.thesis.Rules",
     "rules-parents": "semcrawl.relevance.thesis.RulesParents",
-    "association-rules": "semcrawl.relevance.association_rules.AssociationRules",
-    "url-distance": "semcrawl.relevance.url_distance.UrlDistance",
-    "pagerank": "semcrawl.relevance.pagerank.PageRank",
-    "weighted-pagerank": "semcrawl.relevance.weightedpagerank.WeightedPageRank",
-    "relevance-weighting": "semcrawl.relevance.weighting.RelevanceWeighting",
-    "ipagerank": "semcrawl.relevance.pagerank.IPageRank",
-    "keyword-focused": "semcrawl.relevance.matched.KeywordFocused",
-    "domain-score": "semcrawl.relevance.domains.DomainScore",
-    "context-graph": "semcrawl.relevance.contextgraph.ContextGraph",
-    "random": "semcrawl.relevance.random.Random",
     "learned": "semcrawl.relevance.learned.Learned",
 }
+
+
+def strategies() -> dict[str, str]:
+    """Return the import paths of the strategies that come with semcrawl, by their names."""
+    found = dict(_STRATEGIES)
+    for house in houses():
+        found.update(house.strategies)
+    return found
 
 
 def load_strategy(name: str, settings: Mapping[str, Any]) -> Relevance:
@@ -34,10 +33,11 @@ def load_strategy(name: str, settings: Mapping[str, Any]) -> Relevance:
 
     Raises ``UsageError`` for an unknown name and for a class that is not a strategy.
     """
-    path = STRATEGIES.get(name)
+    known = strategies()
+    path = known.get(name)
     if path is None:
         if "." not in name:
-            raise UsageError(f"unknown strategy {name!r}; there are: {', '.join(STRATEGIES)}")
+            raise UsageError(f"unknown strategy {name!r}; there are: {', '.join(known)}")
         path = name
     module_name, _, class_name = path.rpartition(".")
     try:

@@ -25,7 +25,7 @@ from typing import Any
 import pyoxigraph
 
 from semcrawl.frontier.backends import frontier_file
-from semcrawl.images.schema import IMAGES, IMAGES_DB
+from semcrawl.houses import houses
 from semcrawl.items import EMBEDDED, FetchOutcome
 from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
@@ -72,11 +72,11 @@ def check_job(folder: Path) -> Checked:
     cannot be read or written, and ``UsageError`` for a folder without results.
     """
     found = Checked()
-    for path, tables in (
-        *((folder / ledger, CRAWL) for _, ledger in SPOOLS),
-        (folder / IMAGES_DB, IMAGES),
-    ):
-        _check_database(path, tables, found)
+    for _, ledger in SPOOLS:
+        _check_database(folder / ledger, CRAWL, found)
+    for house in houses():
+        for name, tables in house.databases().items():
+            _check_database(folder / name, tables, found)
     for name, ledger in SPOOLS:
         _check_spool(folder, name, ledger, found)
     _compare_with_records(folder, found)

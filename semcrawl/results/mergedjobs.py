@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
@@ -22,8 +22,7 @@ from typing import Any, BinaryIO, cast
 from sqlalchemy import Connection, Table, func, insert, select
 
 from semcrawl.errors import StoreError, UsageError, os_errors_as
-from semcrawl.images.imageoptions import ImageOptions
-from semcrawl.images.schema import IMAGES_DB
+from semcrawl.houses import houses
 from semcrawl.machine.wholefiles import umask
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, opened
 from semcrawl.metadata.history import LOST
@@ -31,7 +30,6 @@ from semcrawl.metadata.models import Contribution, Document, Fetch
 from semcrawl.pipelines.files import FILES_FOLDER, INDEX_FILE
 from semcrawl.pipelines.pagestore import SPOOLS
 from semcrawl.pipelines.soundness import is_lost, new_checksum
-from semcrawl.results._mergedimages import merge_images
 from semcrawl.results.job import Job
 from semcrawl.results.quadsource import QuadSource, Snapshot, Span, store_errors
 
@@ -52,7 +50,8 @@ class Merged:
     in_several: int = 0
     quads: int = 0
     records: int = 0
-    images: int = 0
+    #: amounts of what houses keep, in words
+    others: list[str] = field(default_factory=list)
     #: addresses of the documents that no folder has undamaged; a run in the new folder reads them
     damaged: list[str] = field(default_factory=list)
 
@@ -70,12 +69,14 @@ class _Version:
     is_sound: bool = False
 
 
-def merge_jobs(folders: Sequence[Path], out: Path, images: ImageOptions | None = None) -> Merged:
+def merge_jobs(
+    folders: Sequence[Path], out: Path, settings: Mapping[str, Any] | None = None
+) -> Merged:
     """Merge job folders into the new folder ``out``; they stay unchanged.
 
-    ``images`` defines copies and logos. Raises ``UsageError`` for a folder that is not a job folder
-    and for an ``out`` that is not new or empty, and ``StoreError`` for what cannot be read or
-    written.
+    ``settings``: those of houses, such as what counts as a copy of an image. Raises ``UsageError``
+    for a folder that is not a job folder and for an ``out`` that is not new or empty, and
+    ``StoreError`` for what cannot be read or written.
     """
     for folder in folders:
         Job(folder).close()  # raises UsageError
@@ -87,7 +88,7 @@ def merge_jobs(folders: Sequence[Path], out: Path, images: ImageOptions | None =
         out.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=".semcrawl-merge-", dir=out.parent))
     try:
-        merged = _merged(folders, part, images or ImageOptions())
+        merged = _merged(folders, part, settings or {})
         part.chmod(0o777 & ~umask())
         part.replace(out)
     except OSError as error:
@@ -97,7 +98,7 @@ def merge_jobs(folders: Sequence[Path], out: Path, images: ImageOptions | None =
     return merged
 
 
-def _merged(folders: Sequence[Path], part: Path, images: ImageOptions) -> Merged:
+def _merged(folders: Sequence[Path], part: Path, settings: Mapping[str, Any]) -> Merged:
     merged = Merged()
     for name, ledger in SPOOLS:
         # a job without embedded data has no ledger of it
@@ -106,8 +107,10 @@ def _merged(folders: Sequence[Path], part: Path, images: ImageOptions) -> Merged
             _merge_quads(there, part, name, ledger, merged)
     _merge_records(folders, part, merged)
     _merge_files(folders, part)
-    with store_errors(IMAGES_DB):
-        merged.images = merge_images(folders, part, images)
+    for house in houses():
+        for name in house.databases():
+            with store_errors(name):
+                merged.others += filter(None, [house.merge(folders, part, settings)])
     with Job(part) as job:
         job.index()
     return merged

@@ -253,8 +253,7 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
         Setting(
             "SEMCRAWL_PING_PORT",
             0,
-            "Port for pings (a plain POST of addresses, or XML-RPC `weblogUpdates.ping`); 0 = "
-            "none.",
+            "Port for pings (a plain POST of addresses); 0 = none.",
         ),
         Setting(
             "SEMCRAWL_PING_HOST",

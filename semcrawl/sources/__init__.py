@@ -52,7 +52,6 @@ __all__ = [
     "listedlinks",
     "named_sitemaps",
     "negotiation",
-    "pings",
     "read_sitemap",
     "searching",
     "seedlists",

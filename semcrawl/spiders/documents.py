@@ -12,12 +12,11 @@ from scrapy.utils.log import SpiderLoggerAdapter
 
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.attempt import Attempt, content_type, header_values
+from semcrawl.crawl.houseparts import Found
 from semcrawl.crawl.lists import hosts_of
 from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError
-from semcrawl.images.imagelinks import image_links
-from semcrawl.images.imageplaces import ShownImage
 from semcrawl.items import DocumentError, FetchOutcome
 from semcrawl.links import Link, Page, Reason, cut_off, folders_above, merge_links
 from semcrawl.metadata.errortexts import MAX_TEXT
@@ -83,7 +82,7 @@ class BodyReader:
     def _judges_data(self) -> bool:
         """Whether what follows from a page depends on the data embedded in it."""
         judged = bool(self.judge.about) or self.targets.embedded
-        return judged or self.others.images is not None
+        return judged or self.others.part is not None
 
     async def read(self, attempt: Attempt, response: Response) -> list[Any]:
         """Detect the type of a body and read it (T.5, step 3).
@@ -187,13 +186,14 @@ class BodyReader:
         if answer.places:
             self.leads.rules.note_software(attempt.url)
         page = Page(attempt.url, attempt.link_state.depth)
-        links, images = self.leads.rules.without_more_forms(answer.links), None
+        links = self.leads.rules.without_more_forms(answer.links)
         if self.session.intake.ascends:
             above, known = folders_above(attempt.url), got.known
             links = [*links, *(one for one in above if known is None or not known(one.url))]
-        if kept and self.others.images is not None:
-            images = await self.others.images.of_page(attempt, response, data)
-            links = self._with_images(page, links, images.shown)
+        found: Found | None = None
+        if kept and self.others.part is not None:
+            found = await self.others.part.of_page(attempt, response, data)
+            links = self._merged(page, links, found.links)
         verdict = await judge(data)
         page = replace(page, relevance=verdict.relevance)
         own = [*answer.own, *answer.places]
@@ -212,8 +212,8 @@ class BodyReader:
         if data is not None and (needy or answer.data_waits):
             verdict = await judge(data)
             links = self.answers.with_data(got, answer, data).links
-            if images is not None and self.others.images is not None:
-                links = self._with_images(page, links, self.others.images.add(images, data))
+            if found is not None:
+                links = self._merged(page, links, found.more(data))
             new += await follow(links)
         await self.leads.note_page(
             attempt, response, data, own, shows_rdf=shows_rdf, target=verdict.target
@@ -221,7 +221,7 @@ class BodyReader:
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
         record.real_type = str(Kind.HTML)
         verdict.note_in(record)
-        items: list[Any] = [images] if images is not None else []
+        items: list[Any] = [found.item] if found is not None else []
         if data is not None:
             record.errors = errors_of(data)
             if data.quads and verdict.kept:
@@ -248,12 +248,6 @@ class BodyReader:
             outcome = verdict.outcome(attempt, Kind.HTML, response, new, duplicate=True)
             self.session.intake.learning.learn(outcome, self._links_in(page))
         return [*items, record]
-
-    def _with_images(
-        self, page: Page, links: Sequence[Link], shown: Iterable[ShownImage]
-    ) -> list[Link]:
-        """Return the links of a document, including those to its images."""
-        return self._merged(page, links, image_links(shown, self.judge.near_text))
 
     def _merged(self, page: Page, links: Sequence[Link], more: Iterable[Link]) -> list[Link]:
         """Merge links of a document; count those after the most."""
@@ -300,10 +294,10 @@ class BodyReader:
         whole = record.outcome is FetchOutcome.FETCHED_RDF
         page = Page(attempt.url, attempt.link_state.depth, rdf=True)
         links = await self.leads.bounded(attempt.url, answer.links)
-        images = None
-        if self.others.images is not None and whole and NOFOLLOW not in rules:
-            images = self.others.images.of_rdf(attempt, response, reading)
-            links = self._with_images(page, links, images.shown)
+        found: Found | None = None
+        if self.others.part is not None and whole and NOFOLLOW not in rules:
+            found = self.others.part.of_rdf(attempt, response, reading)
+            links = self._merged(page, links, found.links)
         name = saved_name_of(response)
         # JSON-LD whose context is missing is still RDF
         kept = record.outcome is not FetchOutcome.NOT_KEPT
@@ -328,8 +322,8 @@ class BodyReader:
         outcome = verdict.outcome(attempt, Kind.RDF, response, new, duplicate=duplicate)
         self._learn(outcome, page)
         items: list[Any] = [record]
-        if images is not None:
-            items.insert(0, images)
+        if found is not None:
+            items.insert(0, found.item)
         if kept and verdict.kept and self.targets.has_type(record.content_type, attempt.url, name):
             items.insert(0, file_of(attempt, response))
         if whole and verdict.kept:

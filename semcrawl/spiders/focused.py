@@ -38,6 +38,7 @@ from semcrawl.download.spool import spool_folder
 from semcrawl.download.topicfiles import fetch_topic_files
 from semcrawl.errors import FrontierError, UsageError
 from semcrawl.frontier.contract import Lease, WaitingLink
+from semcrawl.houses import houses
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page
 from semcrawl.reading.answer import AnswerReader, has_only_context
@@ -54,7 +55,7 @@ from semcrawl.spiders.endpoints import EndpointReader
 from semcrawl.spiders.judging import TopicJudge
 from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed
-from semcrawl.spiders.otherbodies import ImageReading, OtherBodies
+from semcrawl.spiders.otherbodies import OtherBodies
 from semcrawl.spiders.planting import BackgroundTasks, SeedPlanter
 from semcrawl.spiders.redirecting import Redirects
 from semcrawl.spiders.results import record_of_unsent
@@ -229,6 +230,10 @@ class FocusedSpider(Spider):
             queue=self.queue,
             stats=self.crawler.stats,
         )
+        parts = (
+            house.part(self.settings, self.reader, self.judge.topic, self.crawler.stats)
+            for house in houses()
+        )
         others = OtherBodies(
             session=session,
             policy=self._policy,
@@ -237,7 +242,7 @@ class FocusedSpider(Spider):
             judge=self.judge,
             leads=leads,
             queue=self.queue,
-            images=ImageReading.from_settings(self.settings, self.reader, self.crawler.stats),
+            part=next(filter(None, parts), None),
         )
         bodies = BodyReader(
             logger=self.logger,

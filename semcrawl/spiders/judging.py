@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Self
 
 from scrapy.http import Response
@@ -15,7 +15,6 @@ from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.attempt import Attempt
 from semcrawl.errors import FrontierUnavailable
 from semcrawl.frontier.contract import Shared
-from semcrawl.images.imagelinks import NearTextJudge, near_text_judge
 from semcrawl.items import FetchRecord
 from semcrawl.links import PageText
 from semcrawl.rdf import Reading
@@ -28,6 +27,7 @@ from semcrawl.topics import (
     Document,
     Judgement,
     Remembering,
+    Topic,
     parts_of,
 )
 from semcrawl.topics.pagejudge import PageJudge
@@ -111,14 +111,13 @@ class TopicJudge:
         """The topic, as the user gave it."""
         return self._focus.about
 
-    @cached_property
-    def near_text(self) -> NearTextJudge | None:
-        """The judge of images by the texts near them; ``None`` without a topic."""
-        topic = self._focus.topic
-        return near_text_judge(topic) if topic is not None else None
+    @property
+    def topic(self) -> Topic | None:
+        """The topic, if there is one."""
+        return self._focus.topic
 
-    def image(self, near_text: float | None) -> Verdict:
-        """Judge an image by ``near_text``, the relevance of the texts near it."""
+    def near(self, near_text: float | None) -> Verdict:
+        """Judge what cannot be read by ``near_text``, the relevance of the texts near its link."""
         if self._focus.topic is None:
             return Verdict(True)
         relevance = near_text or 0.0

@@ -16,7 +16,7 @@ from semcrawl.config.readoptions import ReaderOptions
 from semcrawl.config.revisit import Revisit, RevisitOptions
 from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.frontier.links import GUESS, SITEMAP, LinkState
-from semcrawl.images.imagerows import broken_images
+from semcrawl.houses import houses
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.database import CRAWL_DB, crawl_db_url, opened
 from semcrawl.metadata.models import Document, Fetch
@@ -112,7 +112,7 @@ def due_links(settings: BaseSettings) -> list[tuple[str, float, LinkState]]:
     targets = fill(ReaderOptions, settings).targets
     files = kept_files(job_folder(settings)) if targets.media_types else {}
     images = targets.images
-    broken = broken_images(job_folder(settings)) if images else ()
+    broken = [url for house in houses() if images for url in house.due(job_folder(settings))]
     due = due_revisits(url, options, time.time(), files, images=images, broken=broken)
     return [(one.url, one.priority, _state_of_visit(one)) for one in due]
 

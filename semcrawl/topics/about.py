@@ -15,7 +15,6 @@ from semcrawl import settings as defaults
 from semcrawl.errors import UsageError
 from semcrawl.settings.reader import Values
 from semcrawl.topics._combining import All, Any, Mean
-from semcrawl.topics._widening import Widened
 from semcrawl.topics.contract import Topic
 from semcrawl.topics.options import TopicOptions
 from semcrawl.topics.registry import TOPICS, load_topic, topic_class
@@ -56,7 +55,11 @@ def about(
         raise UsageError(" ".join(str(error).split())) from error
     topic = topics[0] if len(topics) == 1 else All((topic, 1.0) for topic in topics)
     results = Values(settings)["SEMCRAWL_ABOUT_WIDEN"]
-    return Widened(topic, results, threshold(settings), options) if results else topic
+    if not results:
+        return topic
+    from semcrawl.topics._widening import Widened
+
+    return Widened(topic, results, threshold(settings), options)
 
 
 def needs_of(spec: str | Iterable[str]) -> frozenset[str]:

@@ -13,7 +13,7 @@ from semcrawl.evaluation.report import report_page
 from semcrawl.evaluation.study import Plan, simulated, study
 from semcrawl.evaluation.studydata import as_data
 from semcrawl.evaluation.worlds import WorldSet
-from semcrawl.relevance import STRATEGIES, load_strategy
+from semcrawl.relevance import load_strategy, strategies
 from tests.evaluation.worlds import members
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -57,7 +57,7 @@ def test_it_opens_without_a_complaint_and_draws_its_charts(tmp_path, width):
 @pytest.mark.parametrize("width", [1200, 1600])
 def test_no_table_is_cut_off(tmp_path, width):
     """All strategies, on as many worlds as people compare."""
-    plan = Plan([*STRATEGIES, *REFERENCES], pages=40, repeat=2)
+    plan = Plan([*strategies(), *REFERENCES], pages=40, repeat=2)
 
     def tell(progress):
         pass

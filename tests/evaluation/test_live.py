@@ -17,7 +17,7 @@ from semcrawl.evaluation.simulate import simulate
 from semcrawl.evaluation.study import Plan, simulated, study
 from semcrawl.evaluation.thesis import thesis_worlds
 from semcrawl.evaluation.worlds import WorldSet
-from semcrawl.relevance import STRATEGIES, load_strategy
+from semcrawl.relevance import load_strategy, strategies
 from semcrawl.relevance.contract import Citing
 from tests.evaluation.test_recording import record
 from tests.evaluation.worlds import members, twins
@@ -170,7 +170,7 @@ def test_live_and_offline_agree_where_pages_are_copies_of_others():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("name", strategies())
 def test_live_and_offline_agree_for_every_strategy(name):
     hold_against_each_other(LinkGraph(members(30, with_rdf=20)), name, 200)
 
@@ -192,7 +192,7 @@ def woven(pages: int = 60, seed: int = 3) -> BuiltWorld:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [n for n in STRATEGIES if isinstance(load_strategy(n, {}), Citing)]
+    "name", [n for n in strategies() if isinstance(load_strategy(n, {}), Citing)]
 )
 def test_links_to_known_pages_are_votes_in_a_live_crawl_as_they_are_offline(name):
     """Strategies that count votes fetch in one order live and offline."""

@@ -14,11 +14,12 @@ from semcrawl.config.leadoptions import EndpointOptions, LeadOptions, SitemapRul
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.evaluation.graph import LinkGraph, map_site
 from semcrawl.evaluation.live import crawl_live
-from semcrawl.evaluation.recording import RecordedWorld, find_recording
+from semcrawl.evaluation.recording import RecordedWorld
 from semcrawl.evaluation.run import Run as Simulated
 from semcrawl.evaluation.simulate import simulate
 from semcrawl.evaluation.study import Plan, simulated, study
 from semcrawl.evaluation.worlds import WorldSet
+from semcrawl.exporters.warcrecords import find_recording
 from semcrawl.relevance import load_strategy
 from semcrawl.web.vocabulary import FoundBy
 from tests.evaluation.test_recording import record

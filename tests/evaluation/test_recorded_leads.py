@@ -13,8 +13,9 @@ from semcrawl.config.leadoptions import LeadOptions, SitemapRules
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.evaluation.graph import LinkGraph, map_site
 from semcrawl.evaluation.live import crawl_live
-from semcrawl.evaluation.recording import RecordedWorld, find_recording
+from semcrawl.evaluation.recording import RecordedWorld
 from semcrawl.evaluation.simulate import simulate
+from semcrawl.exporters.warcrecords import find_recording
 from semcrawl.relevance import load_strategy
 from semcrawl.sources.negotiation import is_as_rdf
 from semcrawl.web.vocabulary import RDF_FIRST, FoundBy, Kind

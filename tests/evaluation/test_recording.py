@@ -7,8 +7,9 @@ from spiders.site import handler, page, triples
 
 from semcrawl.demo import DemoWeb, serve
 from semcrawl.errors import UsageError
-from semcrawl.evaluation.recording import RecordedWorld, find_recording
+from semcrawl.evaluation.recording import RecordedWorld
 from semcrawl.evaluation.worlds import load_worlds
+from semcrawl.exporters.warcrecords import find_recording
 from semcrawl.web.vocabulary import Kind
 
 warcwriter = pytest.importorskip("warcio.warcwriter")

@@ -11,7 +11,7 @@ from semcrawl.evaluation.simulate import Fetch, Run
 from semcrawl.evaluation.study import Plan, simulated, study
 from semcrawl.evaluation.studydata import as_data, checkpoints
 from semcrawl.evaluation.worlds import WorldSet
-from semcrawl.relevance import STRATEGIES, Label, load_strategy
+from semcrawl.relevance import Label, load_strategy, strategies
 from tests.evaluation.worlds import barren, members
 
 _VOID = {"meta", "link", "br"}
@@ -213,7 +213,7 @@ def test_checkpoints_end_at_the_last_request(pages):
 
 def test_no_two_lines_look_alike(results):
     """Those compared most differ in both colour and dashes, in whatever report."""
-    names = [*reversed(STRATEGIES), *(f"package.Strategy{n}" for n in range(30))]
+    names = [*reversed(strategies()), *(f"package.Strategy{n}" for n in range(30))]
     page = _Page({**results, "strategies": [{"name": name, "title": name} for name in names]})
     looks = {name: _style(Line(name, page.styles[name], [])) for name in names}
     assert len(set(looks.values())) == len(names)
@@ -221,4 +221,4 @@ def test_no_two_lines_look_alike(results):
     assert looks["learned"][1] != looks["rules-parents"][1]
     few = _Page({**results, "strategies": [{"name": "rules-parents", "title": "FC"}]})
     assert few.styles["rules-parents"] == page.styles["rules-parents"]
-    assert len({looks[name][0] for name in STRATEGIES}) == min(12, len(STRATEGIES))
+    assert len({looks[name][0] for name in strategies()}) == min(12, len(strategies()))

@@ -60,25 +60,13 @@ def settings_for(s3) -> dict[str, str]:
     return {**LOGIN, "AWS_ENDPOINT_URL": s3.meta.endpoint_url, "AWS_REGION_NAME": "us-east-1"}
 
 
-def test_two_crawlers_of_a_run_share_an_object(tmp_path, s3):
-    """The object of an earlier run is replaced; the sibling's part stays."""
+def test_the_object_of_an_earlier_run_is_replaced(tmp_path, s3):
     s3.put_object(Bucket="crawls", Key="a/data.nq.gz", Body=b"from an earlier run")
-    log = crawl(
-        tmp_path, {"s3://crawls/a/data.nq.gz": {"format": "gz"}}, times=2, **settings_for(s3)
-    )
+    log = crawl(tmp_path, {"s3://crawls/a/data.nq.gz": {"format": "gz"}}, **settings_for(s3))
     assert "ERROR" not in log
     data = gzip.decompress(s3.get_object(Bucket="crawls", Key="a/data.nq.gz")["Body"].read())
-    expected = (tmp_path / "job" / "quads.nq").read_bytes().splitlines() * 2
+    expected = (tmp_path / "job" / "quads.nq").read_bytes().splitlines()
     assert sorted(data.splitlines()) == sorted(expected)
-
-
-def test_a_batch_that_a_crawler_of_the_run_finished_is_not_replaced(tmp_path, s3):
-    s3.put_object(Bucket="crawls", Key="b/1.nq", Body=b"from an earlier run")
-    feeds = {"s3://crawls/b/%(batch_id)d.nq": {"format": "nq", "batch_item_count": 40}}
-    log = crawl(tmp_path, feeds, times=2, LATE=True, **settings_for(s3))
-    assert "ERROR" not in log
-    batches = [s3.get_object(Bucket="crawls", Key=f"b/{n}.nq")["Body"].read() for n in (1, 2)]
-    assert [len(data.splitlines()) for data in batches] == [2 * 40 * 21, 2 * 20 * 21]
 
 
 def test_a_bucket_that_is_not_there_ends_a_feed_with_one_line(tmp_path, s3):
@@ -89,21 +77,26 @@ def test_a_bucket_that_is_not_there_ends_a_feed_with_one_line(tmp_path, s3):
     assert len((tmp_path / "job" / "quads.nq").read_bytes().splitlines()) == 60 * 21
 
 
-def test_workers_of_a_harvest_share_an_object_or_have_one_each(tmp_path, s3):
+def test_spiders_and_workers_of_a_harvest_have_an_object_each(tmp_path, s3):
     """Nothing that one of them stored is replaced by another."""
     web = DemoWeb()
-    s3.put_object(Bucket="crawls", Key="w/all.nq", Body=b"from an earlier run")
     login = [part for item in settings_for(s3).items() for part in ("-s", "=".join(item))]
     with serve(web) as server:
         run = harvest(
             web.start, "--workers", "2", "--fast", "-s", "SEMCRAWL_CRAWL_DELAY=0.1", *login,
-            "-o", "s3://crawls/w/all.nq", "-o", "s3://crawls/w/each/%(worker)s.nq",
+            "-o", "s3://crawls/w/%(worker)s.nq",
             folder=tmp_path / "out", proxy=server.proxy_url, no_proxy="127.0.0.1",
         )  # fmt: skip
     assert run.status == 0, run.err
-    expected = sorted(line.encode() for line in run.quads)
-    names = [o["Key"] for o in s3.list_objects_v2(Bucket="crawls", Prefix="w/each/")["Contents"]]
-    assert len(names) == 2
-    for keys in (["w/all.nq"], names):
-        bodies = [s3.get_object(Bucket="crawls", Key=key)["Body"].read() for key in keys]
-        assert sorted(b"".join(bodies).splitlines(keepends=True)) == expected
+    names = [o["Key"] for o in s3.list_objects_v2(Bucket="crawls", Prefix="w/")["Contents"]]
+    bodies = [s3.get_object(Bucket="crawls", Key=key)["Body"].read() for key in names]
+    assert len(names) > 1
+    assert sorted(b"".join(bodies).splitlines(keepends=True)) == sorted(
+        line.encode() for line in run.quads
+    )
+
+
+def test_a_harvest_refuses_one_object_for_both_spiders(tmp_path):
+    run = harvest("http://a.example/", "-o", "s3://crawls/all.nq", folder=tmp_path / "out")
+    assert run.status == 2
+    assert "put %(worker)s into its name" in run.err

@@ -20,7 +20,7 @@ from semcrawl.frontier.contract import Entry, FrontierOptions
 from semcrawl.frontier.links import LinkState, changes, pack_options, slowed
 from semcrawl.frontier.redis.localserver import RedisServer
 from semcrawl.frontier.redis.packing import unpack_lease, unpack_member, unpack_taken
-from semcrawl.relevance import STRATEGIES, Outcome, load_strategy
+from semcrawl.relevance import Outcome, load_strategy, strategies
 from semcrawl.relevance.wire import VERSION, decode_event, encode_event
 from semcrawl.spiders.seeds import read_planted
 from semcrawl.web.hosts import netloc_of
@@ -79,13 +79,13 @@ def test_an_event_is_refused_or_whole(data: st.DataObject) -> None:
     event = data.draw(st.sampled_from([b"p" + packed, b"z" + zlib.compress(packed), packed]))
     if (outcome := read_outcome(event)) is not None:
         assert read_outcome(encode_event(outcome)) == outcome
-        for name in STRATEGIES:
+        for name in strategies():
             strategy = load_strategy(name, {})
             strategy.learn(outcome)
             assert isinstance(strategy.dump_state(), bytes)
 
 
-@pytest.mark.parametrize("name", sorted(STRATEGIES))
+@pytest.mark.parametrize("name", sorted(strategies()))
 @given(state=PACKED | st.binary(max_size=40).map(zlib.compress))
 def test_a_learned_state_is_refused_in_one_line(name: str, state: bytes) -> None:
     strategy = load_strategy(name, {})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import xmlrpc.client
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,7 +13,7 @@ from harvest.runs import Run, Started, start_harvest
 from pipelines.servers import free_port
 from served_redis import ServedRedis
 
-from semcrawl.extensions.ping import CallerLimits
+from semcrawl.extensions.ping import CallerLimits, addresses_in
 from tests.waiting import until
 
 
@@ -110,10 +109,7 @@ def test_an_address_that_is_pinged_is_asked_for_before_all_others(
 
     form = requests.post(address, {"url": f"{site.base}/hidden/2"}, timeout=30)
     assert form.status_code == 202
-    proxy = xmlrpc.client.ServerProxy(address)
-    said = proxy.weblogUpdates.ping("A page", f"{site.base}/hidden/3")
-    assert said["flerror"] is False  # type: ignore[call-overload, index]
-    until(lambda: {f"{site.base}/hidden/{n}" for n in (1, 2, 3)} <= _recorded(run))
+    until(lambda: {f"{site.base}/hidden/{n}" for n in (1, 2)} <= _recorded(run))
     over = ended(run)
     (record,) = [r for r in over.records if r["url"].endswith("/hidden/1")]
     assert (record["outcome"], record["found_by"]) == ("fetched-rdf", "seed")
@@ -165,12 +161,16 @@ def test_pings_that_may_not_be_are_refused_in_a_line_each(
     limited = [requests.post(address, many, timeout=30) for _ in range(2)][-1]
     assert limited.status_code == 429
     assert int(limited.headers["Retry-After"]) > 0
-    bomb = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]><methodCall>&b;</methodCall>'
-    said = requests.post(address, bomb, headers={"Content-Type": "text/xml"}, timeout=30)
-    assert "not an XML-RPC call" in said.text
     assert "Submit addresses" in requests.get(address, timeout=30).text
     ended(run).is_calm()
     assert not [path for path in site.asked if path.startswith("/private")]
+
+
+def test_a_ping_is_lines_or_a_form() -> None:
+    both = ["http://a/", "http://b/"]
+    assert addresses_in("text/plain", b"http://a/\r\n# no\n\nhttp://b/\nhttp://a/") == both
+    form = "application/x-www-form-urlencoded; charset=utf-8"
+    assert addresses_in(form, b"url=http%3A%2F%2Fa%2F&x=1&url=http://b/") == both
 
 
 def test_a_caller_submits_so_many_addresses_a_minute() -> None:

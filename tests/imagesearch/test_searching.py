@@ -12,9 +12,9 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from semcrawl.errors import StoreError, UsageError
+from semcrawl.images import IMAGES_DB
 from semcrawl.images.outcomes import TextKind
 from semcrawl.images.schema import (
-    IMAGES_DB,
     Domain,
     Image,
     ImageClass,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
-from semcrawl.relevance import STRATEGIES, Label, Outcome, Relevance, load_strategy
+from semcrawl.relevance import Label, Outcome, Relevance, load_strategy, strategies
 from semcrawl.relevance.wire import decode_event, encode_event
 from semcrawl.web.vocabulary import Kind
 
@@ -63,7 +63,7 @@ def crawl(strategy, story):
     return values, keys, groups
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("name", strategies())
 class TestStrategyContract:
     """One suite for all strategies."""
 
@@ -108,7 +108,7 @@ class TestStrategyContract:
         if not strategy.dump_state():
             return
         outcome = Outcome(f"{HOST}/x.rdf", Kind.RDF, True, parent=f"{HOST}/m/1", status=200)
-        for other in set(STRATEGIES) - {name}:
+        for other in set(strategies()) - {name}:
             another = load_strategy(other, {})
             another.learn(outcome)
             if state := another.dump_state():

@@ -9,7 +9,7 @@ from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Outcome, Relevance, load_strategy
 from semcrawl.relevance.association_rules import AssociationRules, antecedents
 from semcrawl.relevance.random import Random
-from semcrawl.relevance.registry import STRATEGIES
+from semcrawl.relevance.registry import strategies
 from semcrawl.relevance.strategy import RuleOptions
 from semcrawl.relevance.url_distance import UrlDistance, url_distance
 from semcrawl.settings.reader import fill
@@ -31,7 +31,7 @@ def fetched(strategy, path, kind, parent=None, status=200):
     strategy.learn(Outcome(HOST + path, kind, target, HOST + path, parent, status=status))
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("name", strategies())
 class TestEveryStrategy:
     """All of them meet the contract."""
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.links import Link, Page
-from semcrawl.relevance import STRATEGIES, load_strategy
+from semcrawl.relevance import load_strategy, strategies
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.wire import decode_event, encode_event
 from semcrawl.web.vocabulary import FoundBy, Kind
@@ -49,7 +49,7 @@ def test_an_outcome_comes_back_as_it_was(outcome):
     assert decode_event(encode_event(outcome)) == outcome
 
 
-@pytest.mark.parametrize("name", sorted(STRATEGIES))
+@pytest.mark.parametrize("name", sorted(strategies()))
 def test_what_a_strategy_says_of_links_comes_back_as_it_was(name):
     page = Page("http://a.example/", 1)
     links = [Link("http://a.example/data.ttl", anchor="RDF"), Link("http://a.example/b/", "area")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from semcrawl.links import Link, Page
-from semcrawl.relevance import STRATEGIES, Label, load_strategy
+from semcrawl.relevance import Label, load_strategy, strategies
 
 PAGE = Page("http://a.example/sitemap.xml", 1)
 CHILD = Link(
@@ -13,7 +13,7 @@ CHILD = Link(
 )
 
 
-@pytest.mark.parametrize("name", sorted(STRATEGIES))
+@pytest.mark.parametrize("name", sorted(strategies()))
 def test_a_sitemap_of_an_index_is_a_page_of_links_to_every_strategy(name: str) -> None:
     (ranked,) = load_strategy(name, {}).rank(PAGE, [CHILD])
     assert ranked.group is not None

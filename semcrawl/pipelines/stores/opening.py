@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.metadata.database import crawl_db_url
+from semcrawl.pipelines.quads import EMBEDDED_STORE, StoreOptions, shared_ledger
 from semcrawl.pipelines.stores.contract import GraphStore
 from semcrawl.pipelines.stores.delivery import Deliverer
 from semcrawl.pipelines.stores.naming import GraphNaming
 from semcrawl.pipelines.stores.oxigraph import EmbeddedStore
 from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
-from semcrawl.settings.reader import fill, setting
+from semcrawl.settings.reader import fill
 
-#: value of ``SEMCRAWL_STORE_URL`` for a store in the job folder
-EMBEDDED = "embedded"
 #: lock file of the one process that delivers from a job folder
 STORE_LOCK = ".store.lock"
 #: message about graphs that could not get their documents' addresses as names
@@ -31,46 +28,12 @@ EMBEDDED_FOLDER = "store"
 BATCH_DOCUMENTS, BATCH_BYTES = 5000, 32 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class StoreOptions:
-    """Which store documents go to, and what may be written there."""
-
-    url: str = setting("SEMCRAWL_STORE_URL")
-    update_url: str = setting("SEMCRAWL_STORE_UPDATE_URL")
-    trusted: tuple[str, ...] = setting("SEMCRAWL_TRUSTED_SITES")
-    embedded: bool = setting("SEMCRAWL_STORE_EMBEDDED")
-    adopt: bool = setting("SEMCRAWL_STORE_ADOPT")
-    metadata_url: str = setting("SEMCRAWL_METADATA_URL")
-
-    @property
-    def named(self) -> str:
-        """URL of the store, or ``embedded``; empty if there is none."""
-        return self.url or self.update_url
-
-
 def check_store_settings(settings: BaseSettings) -> None:
     """Raise ``UsageError`` if the settings name no usable store."""
     options = fill(StoreOptions, settings)
     GraphNaming.trusting(options.trusted)
-    if options.url != EMBEDDED:
+    if options.url != EMBEDDED_STORE:
         fill(SparqlOptions, settings)
-
-
-def shared_ledger(settings: BaseSettings, folder: Path) -> str:
-    """Return the URL of the database in which the workers of a crawl note who made which graph.
-
-    It is that of ``SEMCRAWL_METADATA_URL``; empty without one, and for the folder's own store.
-    """
-    options = fill(StoreOptions, settings)
-    url = options.metadata_url
-    is_own = not url or url == crawl_db_url(folder)
-    return "" if is_own or options.named in ("", EMBEDDED) else url
-
-
-def lists_graphs_alone(settings: BaseSettings, folder: Path) -> bool:
-    """Whether a job delivers to a server, and only its folder says which graphs are the crawl's."""
-    server = fill(StoreOptions, settings).named
-    return server not in ("", EMBEDDED) and not shared_ledger(settings, folder)
 
 
 def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
@@ -83,7 +46,7 @@ def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
     naming = GraphNaming.trusting(options.trusted)
     store: GraphStore
     is_new = False
-    if options.url == EMBEDDED:
+    if options.url == EMBEDDED_STORE:
         store = embedded = EmbeddedStore(folder / EMBEDDED_FOLDER)
         is_new = embedded.is_new
     else:

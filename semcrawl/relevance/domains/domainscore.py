@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Self
 
 from semcrawl.links import Link, Page
-from semcrawl.relevance.contract import Label, Outcome
+from semcrawl.relevance.contract import Label, Outcome, ScoredDomain
 from semcrawl.relevance.domains._domainstate import Known, dump_known, load_known
 from semcrawl.relevance.domains.hypotheses import Counts, Domain
 from semcrawl.relevance.domains.roulette import Roulette
@@ -111,6 +111,19 @@ class DomainScore(WeightedPageRank):
     def page_score(self, url: str) -> float:
         """Return the score of a page: its vote, or an estimate from the pages that link to it."""
         return self.votes.of(url) if url in self.votes.pages else self.votes.score(url)
+
+    def scored_domains(self) -> list[ScoredDomain]:
+        """Return the scores of all domains."""
+        first = self.domain_options.learning_rate
+        return [
+            ScoredDomain(
+                name,
+                domain.score(self.crawl),
+                (domain.weights[0], domain.weights[1], domain.weights[2], domain.weights[3]),
+                domain.rate(first),
+            )
+            for name, domain in self.domains.items()
+        ]
 
     # -- outcomes
     def learn(self, outcome: Outcome) -> None:

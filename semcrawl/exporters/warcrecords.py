@@ -25,6 +25,8 @@ from semcrawl.rdf.packed.streams import Readable, SafeFile
 from semcrawl.sources.negotiation import asks_rdf_alone
 from semcrawl.web.bodies import BodyBuffer, BodyFile
 
+#: ``.open`` marks a file that a crawl was still writing when it ended
+_ENDINGS = (".warc", ".warc.gz", ".warc.gz.open")
 _GZIP = b"\x1f\x8b\x08"
 #: the first bytes of a record
 _RECORD = b"WARC/"
@@ -317,3 +319,12 @@ def warcio(module: str) -> Any:
         return importlib.import_module(f"warcio.{module}")
     except ImportError:
         raise UsageError(f"recorded crawls need warcio: {install_hint('warc')}") from None
+
+
+def find_recording(path: Path) -> list[Path]:
+    """Return the WARC file at a path, or the WARC files in the folder at the path."""
+    if path.is_file():
+        return [path] if path.name.endswith(_ENDINGS) else []
+    if not path.is_dir():
+        return []
+    return sorted(file for file in path.iterdir() if file.name.endswith(_ENDINGS))

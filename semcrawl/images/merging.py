@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Select, Table, func, select, true, update
 from sqlalchemy.dialects.sqlite import insert
 
+from semcrawl.images import IMAGES_DB
 from semcrawl.images.imagegraph import IMAGES_FILE, write_graph
 from semcrawl.images.imageitems import Decoded, FetchedImage, RedirectedImage
 from semcrawl.images.imageoptions import ImageOptions
@@ -29,7 +30,7 @@ from semcrawl.images.imagerows import (
 from semcrawl.images.imagestore import ImageStore
 from semcrawl.images.outcomes import WAITING, ImageOutcome
 from semcrawl.images.placelearning import learn_places
-from semcrawl.images.schema import IMAGES_DB, THUMBNAILS, key_of, open_images
+from semcrawl.images.schema import THUMBNAILS, key_of, open_images
 
 _Row = TypeVar("_Row")
 #: rows, and images with thumbnails, that are in memory at a time

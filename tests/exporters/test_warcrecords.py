@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from semcrawl.evaluation.warcrecords import (
+from semcrawl.exporters.warcrecords import (
     Damage,
     RecordedResponse,
     Unchanged,

@@ -9,7 +9,7 @@ from typing import Any
 
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Citing, Label, Ranked, Relevance
-from semcrawl.relevance.pagerank import IPageRank
+from semcrawl.relevance.registry import load_strategy, strategies
 from semcrawl.relevance.rules import relevancy_r
 from semcrawl.sources.endpointsteps import QUERIES, QUERIES_VALUE, query_of
 from semcrawl.topics import about
@@ -33,6 +33,8 @@ RULE_MEANINGS: Mapping[str, str] = {
     "word": "most documents seen with this word in their path were RDF",
     "host+word": "most documents seen with this word on this host were RDF",
 }
+#: the strategy whose weights are shown
+_WEIGHS = "ipagerank"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +109,9 @@ def topic_weights(
 ) -> dict[str, TopicWeight]:
     """Return RW and the share of IPageRank by URL; empty unless the topic has words."""
     topic = about(settings.get("SEMCRAWL_ABOUT") or "", settings)
-    if topic is None or not topic.knows_words:
+    if topic is None or not topic.knows_words or _WEIGHS not in strategies():
         return {}
-    strategy = IPageRank.from_settings(settings)
+    strategy: Any = load_strategy(_WEIGHS, settings)
     strategy.cited(page, links)
     return {
         link.url: TopicWeight(strategy.weights.of(link), strategy.graph.share(page.url, link.url))
