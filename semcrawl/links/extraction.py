@@ -36,6 +36,10 @@ _REFERENCE = {
 #: most links of a page that are told of but not taken
 _MAX_BEYOND = 10_000
 _LINK_TAGS = (*_REFERENCE, "meta")
+#: elements that name what follows them, with their levels
+_HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6, "caption": 7, "dt": 7}
+#: most characters of a heading
+_HEADING = 100
 #: elements that hold a block of text
 BLOCKS = frozenset(
     "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption "
@@ -138,8 +142,12 @@ def _tree_links(
     seen: set[str] = set()
     cached = resolver.cached
     targets: dict[str, str | None] = {}
-    for element in root.iter(*_LINK_TAGS, *options.shown):
+    headings = _Headings()
+    for element in root.iter(*_LINK_TAGS, *_HEADINGS, *options.shown):
         tag: str = element.tag
+        if tag in _HEADINGS:
+            headings.note(element)
+            continue
         # fast path: most links are anchors
         reference = element.get("href") if tag == "a" else _reference(element, tag)
         if reference is None and tag == "a":
@@ -177,9 +185,12 @@ def _tree_links(
             kind = fold(attributes.get("type", "")).lower()
             rel = fold(attributes.get("rel", "")).lower()
         index = dropped_index(reference) if target[-1] == "/" else ""
+        bare = tag == "a" and (not anchor or "://" in anchor)
+        above = headings.text if bare else ""
         yield Link(
-            target, tag, anchor, title, kind, rel, before, after, path, position, index=index
-        )
+            target, tag, anchor, title, kind, rel, before, after, path, position, index=index,
+            heading=above,
+        )  # fmt: skip
         position += 1
 
 
@@ -232,6 +243,29 @@ def _resolve_base(url: str, reference: str) -> str | None:
     except ValueError:
         return None
     return base if base.lower().startswith(("http://", "https://")) else None
+
+
+class _Headings:
+    """The headings above the present place of a page."""
+
+    def __init__(self) -> None:
+        self._above: list[Any] = []
+        self._text: str | None = ""
+
+    def note(self, element: Any) -> None:
+        """Note a heading, which ends those of its level and below."""
+        level = _HEADINGS[element.tag]
+        self._above = [one for one in self._above if _HEADINGS[one.tag] < level]
+        self._above.append(element)
+        self._text = None
+
+    @property
+    def text(self) -> str:
+        """The last two headings above."""
+        if self._text is None:
+            found = (fold(_Block(one).text)[:_HEADING] for one in self._above[-2:])
+            self._text = " ".join(found)
+        return self._text
 
 
 class _Block:

@@ -56,6 +56,7 @@ def _merge(same: list[Link], position: int) -> Link:
         index=next((link.index for link in same if link.index), ""),
         cues=_join_distinct(link.cues for link in same),
         found_by=_found_by(same),
+        heading=next((link.heading for link in same if link.heading), ""),
     )
 
 

@@ -77,6 +77,9 @@ class Link:
     cues: str = ""
     #: the kind of link that led to it
     found_by: FoundBy = FoundBy.LINK
+    #: the last two headings above it (a ``dt`` and a ``caption`` count), if its text is no more
+    #: than an address
+    heading: str = ""
 
     @property
     def is_sitemap(self) -> bool:

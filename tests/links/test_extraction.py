@@ -74,6 +74,17 @@ def test_a_link_tells_what_the_page_says_about_it():
     assert link.tag_path == "html/body/div#m.one.two/p/a"
 
 
+def test_a_bare_address_has_the_headings_above_it():
+    """The last two, and a term or a caption among them; other links tell of themselves."""
+    found = links(
+        '<h1>All</h1><h2>Lists</h2><h3>Dates</h3><a href="http://a.org/1">http://a.org/1</a>'
+        '<a href="2"></a><a href="3">Days</a><h2>Books</h2><a href="4">https://a.org/4</a>'
+        '<dl><dt>Maps</dt><dd><a href="5">http://a.org/5</a></dd></dl>'
+    )
+    above = ["Lists Dates", "Lists Dates", "", "All Books", "Books Maps"]
+    assert [link.heading for link in found] == above
+
+
 def test_scripts_and_comments_are_no_text():
     """Invisible text is not part of a link's surroundings."""
     [link] = links("<p>a<script>evil()</script>b<!-- c --> <a href=x><img alt=pic></a></p>")

@@ -351,3 +351,28 @@ def test_folders_above_pages_are_asked_after_named_links_like_them_and_sooner_on
         fetch(strategy, link.url, Kind.RDF, parent=guess.url)
     other = [Link("http://a.example/1999/", element="folder", tag_path="folder")]
     assert strategy.rank(Page(page), other)[0].key < before[guess.url]
+
+
+def test_a_heading_tells_which_bare_addresses_pay():
+    strategy = Learned(LearnedOptions(jitter=0.0))
+    sections = {"maps": [], "books": []}
+    for section, found in sections.items():
+        found += [Link(f"http://a.example/{section[0]}{n}", heading=section) for n in range(9)]
+    fetch(strategy, HOME.url, Kind.HTML, [*sections["books"], *sections["maps"]])
+    for n in range(4):
+        fetch(strategy, sections["maps"][n].url, Kind.RDF)
+        fetch(strategy, sections["books"][n].url, Kind.HTML)
+    rank = {r.link.heading: r.key for r in strategy.rank(HOME, [
+        Link("http://a.example/x", heading="maps"), Link("http://a.example/y", heading="books"),
+    ])}  # fmt: skip
+    assert rank["maps"] < rank["books"]
+
+
+def test_a_folder_without_a_fetch_comes_before_another_page_of_one_that_gave_nothing():
+    """However deep the folders are."""
+    strategy = Learned(LearnedOptions(jitter=0.0))
+    deep = "http://a.example/docs/en"
+    fetch(strategy, HOME.url, Kind.HTML, links(f"{deep}/old/1", f"{deep}/old/2", f"{deep}/new/1"))
+    fetch(strategy, f"{deep}/old/1", Kind.HTML)
+    told = keys(strategy, [f"{deep}/old/3", f"{deep}/new/3"])
+    assert told[f"{deep}/new/3"] < told[f"{deep}/old/3"]

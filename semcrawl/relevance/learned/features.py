@@ -24,6 +24,7 @@ from semcrawl.relevance.learned.parts import (
     fold_digits,
     tags_of,
     twin_addresses,
+    words_of,
 )
 from semcrawl.relevance.learned.prior import LinkSigns, TargetSigns
 
@@ -59,6 +60,7 @@ _TOPICS = {
     "A": "anchor",
     "b": "word before",
     "f": "word after",
+    "z": "heading word",
     "t": "title word",
     "y": "type",
     "r": "rel",
@@ -74,7 +76,7 @@ _TOPICS = {
 
 
 #: kinds whose texts are words, in which all runs of digits are equal
-_WORDY = frozenset("ulqaAbft")
+_WORDY = frozenset("ulqaAbfzt")
 
 
 class LinkFacts(NamedTuple):
@@ -253,6 +255,8 @@ class FeatureMaker:
                 found.append(("b", parts.words_before[-4:]))
             if parts.words_after:
                 found.append(("f", parts.words_after[:3]))
+            if link.heading:
+                found.append(("z", words_of(link.heading)[:8]))
         if link.title and "title" in families:
             found.append(("t", parts.title_words[:6]))
         if link.cues and "markup" in families:

@@ -165,9 +165,9 @@ class Folder:
         #: digits folded, identifiers turned into ``#``
         self.names = [folded_name(s) for s in self.segments]
         self.words = words_of(path)
-        #: places for the exploration bonus: the first folder on the host, and the first two
+        #: places for the exploration bonus: the first folder on the host, and the folder itself
         self.section = f"{host}/{'/'.join(self.names[:1])}"
-        self.subsection = f"{host}/{'/'.join(self.names[:2])}"
+        self.subsection = f"{host}/{'/'.join(self.names)}"
         #: rows of the folder's features, cached by :class:`FeatureMaker`
         self.rows: tuple[int, ...] | None = None
 
