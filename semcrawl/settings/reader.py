@@ -108,6 +108,8 @@ def take(row: Setting, value: Any) -> Any:
         return tuple(word for each in parts if (word := str(each).strip()))
     if isinstance(row.default, dict):
         return _mapping(row.name, value)
+    if isinstance(row.default, str) and isinstance(value, list | tuple):
+        value = ",".join(map(str, value))
     text = value.strip() if isinstance(value, str) else value
     if isinstance(row.default, str):
         return _word(row, str(text)) if row.words else str(text)

@@ -45,9 +45,8 @@ _MOST_LINES = 10
 class Leads:
     """Carries out, for one spider, what the rules of leads decide.
 
-    Shapes of addresses and hosts that are asked for RDF in vain are left alone
-    (``SEMCRAWL_NEGOTIATION_TRIES``). Stats: ``semcrawl/negotiation/asked_again`` and
-    ``semcrawl/negotiation/answered``.
+    Shapes of addresses and hosts that are asked for RDF in vain are left alone.
+    Stats: ``semcrawl/negotiation/asked_again`` and ``semcrawl/negotiation/answered``.
     """
 
     logger: SpiderLoggerAdapter

@@ -181,7 +181,7 @@ async def test_an_odd_state_is_told_of_with_its_key(frontier: RedisFrontier) -> 
     learning = SharedLearning(frontier, load_strategy("learned", {}), netloc_of, synchronised=False)
     await learning.save()
     await frontier.client.hset(frontier.keys["state"], "strategy:learned", b"\xc1nothing")
-    with pytest.raises(FrontierCorrupt, match="state"):
+    with pytest.raises(FrontierCorrupt, match="strategy:learned"):
         await learning.load()
 
 

@@ -33,7 +33,6 @@ PACED = (
 )
 #: workers that show nothing
 QUIET: dict[str, Any] = {
-    "restarts": 0,
     "display": Display(live=False),
     "interval": None,
     "quiet": True,
