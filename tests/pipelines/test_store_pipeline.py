@@ -33,8 +33,9 @@ def test_wrong_settings_are_one_clear_line(job, settings, message):
         open_deliverer(Settings(settings), job)
 
 
-async def test_a_crawl_goes_on_while_the_store_is_away(job, oxigraph, caplog):
+async def test_a_crawl_goes_on_while_the_store_is_away(job, oxigraph, caplog, monkeypatch):
     """One line per attempt; what waits at the end is delivered by the next run."""
+    monkeypatch.setattr("semcrawl.pipelines.store.PATIENCE", 0)
     oxigraph.kill()
     settings = Settings(
         {
