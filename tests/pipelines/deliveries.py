@@ -137,6 +137,5 @@ def settings_for(server: Server, *, bulk: bool = False) -> list[str]:
         "PASSWORD": server.password,
         "AUTH": "digest" if isinstance(server, Virtuoso) else "basic",
         "BULK_URL": f"{server.gsp}?no_transaction" if bulk else "",
-        "CLOSE_TIMEOUT": "200",
     }
     return [x for name, value in values.items() for x in ("-s", f"SEMCRAWL_STORE_{name}={value}")]
