@@ -110,7 +110,6 @@ WAY_OPTIONS: list[tuple[Mapping[str, Any], str, int]] = [
     ({"RETRY_HTTP_CODES": "500"}, "/busy", 1),
     ({}, "/missing.ttl", 3),
     ({"SEMCRAWL_NEGOTIATION": "never"}, "/missing.ttl", 1),
-    ({"SEMCRAWL_NEGOTIATION_TRIES": 0}, "/doc#as-rdf", 0),
     ({}, "/film.ttl", 1),
     ({"SEMCRAWL_SIGNPOSTING": False}, "/film.ttl", 0),
     ({}, "/all?page=4", 1),
@@ -149,8 +148,6 @@ LISTS = [
 LIST_OPTIONS: list[tuple[Mapping[str, Any], str, int]] = [
     ({}, "/set/68.ttl", 1),
     ({"SEMCRAWL_SITEMAPS": "only"}, "/page/7", 0),
-    ({"SEMCRAWL_MAX_SITEMAPS_OF_HOST": 1}, "/about/1", 0),
-    ({"SEMCRAWL_SITEMAP_MAX_ENTRIES": 10}, "/set/68.ttl", 0),
 ]
 
 
