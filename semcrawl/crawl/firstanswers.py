@@ -6,10 +6,14 @@ import time
 from collections.abc import Callable
 from math import inf
 
+from semcrawl.machine.recent import Recent
+
 #: share of the concurrency that may wait the full time for servers that were silent once
 _PATIENT = 1 / 8
 #: weight of the latest first answer or silence; least share of the limit that a server has
 _WEIGHT, _LEAST = 0.1, 0.2
+#: most silent servers that are remembered
+_MOST_SERVERS = 10_000
 
 
 class FirstAnswers:
@@ -35,7 +39,7 @@ class FirstAnswers:
         #: recent share of servers that gave their first answer in time
         self._answering = 1.0
         #: servers that were silent, and whether they have had the full time
-        self._silent: dict[str, bool] = {}
+        self._silent: Recent[str, bool] = Recent(_MOST_SERVERS)
         #: servers that have the full time now, and until when
         self._patient: dict[str, float] = {}
 

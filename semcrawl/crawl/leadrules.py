@@ -76,7 +76,7 @@ class LeadRules:
         """Begin without any targets."""
         self._targets: Recent[str, int] = Recent(_MOST_ORIGINS, int)
         #: hosts whose catalogue was found by their software
-        self._signed: set[str] = set()
+        self._signed: Recent[str, bool] = Recent(_MOST_ORIGINS)
         #: addresses of filled forms by host
         self._filled: Recent[str, set[str]] = Recent(_MOST_ORIGINS, set)
 
@@ -87,7 +87,7 @@ class LeadRules:
 
     def note_software(self, url: str) -> None:
         """Note that a page showed the software of its host, whose catalogue is followed once."""
-        self._signed.add(netloc_of(url))
+        self._signed[netloc_of(url)] = True
 
     def after_target(self, url: str) -> Places | None:
         """Return what to do with the well-known places of a target's origin.

@@ -16,14 +16,16 @@ from scrapy.crawler import Crawler
 from semcrawl.config.scope import Scope
 from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.failures import AddressRefused
+from semcrawl.machine.recent import Recent
 from semcrawl.settings.reader import fill
 from semcrawl.web.hosts import host_of
 from semcrawl.web.privatehosts import is_private_ip
 
 #: system errors for names that do not exist or have no address
 NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
-#: most names without an address that are remembered, and the seconds for which they are
-_MOST_MISSING, _MISSING_LIFETIME = 10_000, 60.0
+#: most names with a private address and most without one that are remembered, and the seconds for
+#: which the latter are
+_MOST_NAMES, _MISSING_LIFETIME = 10_000, 60.0
 
 
 class AddressRules:
@@ -69,7 +71,8 @@ class PublicResolver(AbstractResolver):
         self._allowed = allowed
         self._timeout = timeout
         self._threads = ThreadPoolExecutor(max(1, threads), "semcrawl-dns")
-        self._refused: dict[str, str] = {}
+        #: names with a private address, and that address
+        self._refused: Recent[str, str] = Recent(_MOST_NAMES)
         #: names that do not exist: the error, and until when it holds (``time.monotonic``)
         self._missing: dict[str, tuple[OSError, float]] = {}
 
@@ -108,7 +111,7 @@ class PublicResolver(AbstractResolver):
             del self._missing[name]
 
     def _note_missing(self, name: str, error: OSError) -> None:
-        while len(self._missing) >= _MOST_MISSING:
+        while len(self._missing) >= _MOST_NAMES:
             del self._missing[next(iter(self._missing))]
         self._missing[name] = error, time.monotonic() + _MISSING_LIFETIME
 
