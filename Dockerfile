@@ -23,7 +23,7 @@ RUN groupadd --gid 10001 semcrawl \
 COPY --from=build /opt/semcrawl /opt/semcrawl
 ENV PATH=/opt/semcrawl/bin:$PATH \
     PYTHONUNBUFFERED=1 \
-    SCRAPY_SETTINGS_MODULE=semcrawl.config.environment \
+    SCRAPY_SETTINGS_MODULE=semcrawl.config.components \
     SEMCRAWL_JOBDIR=/job \
     SEMCRAWL_HEARTBEATS=/tmp/semcrawl
 USER 10001:10001
@@ -32,6 +32,6 @@ VOLUME /job
 # the first SIGTERM finishes and writes what is in flight
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=60s --timeout=10s --start-period=60s --retries=2 \
-    CMD ["python", "-m", "semcrawl.machine.heartbeats"]
+    CMD ["python", "-m", "semcrawl.heartbeats"]
 ENTRYPOINT ["semcrawl"]
 CMD ["--help"]

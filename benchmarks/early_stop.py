@@ -19,9 +19,9 @@ from pathlib import Path
 from learned_crawl import Trial, crawl
 from learned_order import trial_of
 
-from semcrawl.crawl.outlook import Outlook
-from semcrawl.evaluation.graph import LinkGraph
-from semcrawl.evaluation.worlds import load_sites
+from semcrawl.crawl.dispatch import Outlook
+from semcrawl.lab.graph import LinkGraph
+from semcrawl.lab.worldsets import load_sites
 from semcrawl.relevance.learned import Learned, LearnedOptions
 
 

@@ -41,8 +41,8 @@ from rich.console import Console
 from rich.table import Table
 from scrapy.settings import Settings
 
-from semcrawl.crawl.batchedadds import BatchedAdds
-from semcrawl.crawl.leasebook import LeaseBook
+from semcrawl.crawl.attempt import LeaseBook
+from semcrawl.crawl.intake import BatchedAdds
 from semcrawl.frontier import FrontierOptions
 from semcrawl.frontier.backends import job_backend
 from semcrawl.frontier.contract import Entry, Frontier, Lease

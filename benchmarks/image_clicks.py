@@ -13,10 +13,10 @@ import tempfile
 from pathlib import Path
 from statistics import fmean
 
-from semcrawl.evaluation.imageweb import image_webs
-from semcrawl.evaluation.imageweb.imagefigures import index_pages, queries
-from semcrawl.images.imagerows import image_addresses
+from semcrawl.images.schema import image_addresses
 from semcrawl.imagesearch.search import ImageSearch
+from semcrawl.lab.imagefigures import index_pages, queries
+from semcrawl.lab.imageworlds import image_webs
 
 CLICKS = (0, 1, 3, 5)
 PAGES, LOOKED_AT, FIRST = 20, 200, 10

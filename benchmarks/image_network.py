@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from semcrawl.evaluation.imageweb import ImagePlan
-from semcrawl.evaluation.imageweb._drawing import draw
+from semcrawl.images.classes import LinearClassifier
 from semcrawl.images.imagefeatures import features_of, spread
-from semcrawl.images.linearclassifier import LinearClassifier
+from semcrawl.lab.imageworlds import ImagePlan, draw
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]

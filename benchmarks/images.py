@@ -28,16 +28,16 @@ from rich.console import Console
 from rich.table import Table
 from sqlalchemy.orm import Session
 
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Request, Stream
 from semcrawl.images.imageitems import Decoded, FetchedImage, ImagePage
-from semcrawl.images.imageplaces import image_places
-from semcrawl.images.imagestore import ImageStore
 from semcrawl.images.outcomes import ImageOutcome
 from semcrawl.images.placelearning import learn_places
+from semcrawl.images.places import image_places
 from semcrawl.images.schema import Image as StoredImage
 from semcrawl.images.schema import ImageAddress, Page, Visit, count_images, open_images
+from semcrawl.images.store import ImageStore
 from semcrawl.imagesearch.search import ImageSearch
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Request, Stream
 
 PER_PAGE = 4
 HOST = "http://pictures.example"

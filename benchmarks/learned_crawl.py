@@ -12,12 +12,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from semcrawl.evaluation.graph import LinkGraph, Node, map_site
-from semcrawl.evaluation.metrics import area_budget, auc_relative
-from semcrawl.evaluation.references import omniscient
+from semcrawl.crawl.learning import decode_event, encode_event
+from semcrawl.lab.graph import LinkGraph, Node, map_site
+from semcrawl.lab.metrics import area_budget, auc_relative
+from semcrawl.lab.study import omniscient
 from semcrawl.links import Page
 from semcrawl.relevance.contract import Label, Outcome, Relevance, Restrained
-from semcrawl.relevance.wire import decode_event, encode_event
 from semcrawl.web.vocabulary import Kind
 
 

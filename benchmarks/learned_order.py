@@ -19,8 +19,8 @@ from pathlib import Path
 from learned_crawl import Result, Trial, crawl
 from made_sites import KINDS, MixedWorld, make
 
-from semcrawl.evaluation.graph import LinkGraph
-from semcrawl.evaluation.worlds import load_sites
+from semcrawl.lab.graph import LinkGraph
+from semcrawl.lab.worldsets import load_sites
 from semcrawl.relevance import load_strategy
 from semcrawl.relevance.learned import FEATURE_FAMILIES, Learned, LearnedOptions
 

@@ -23,17 +23,12 @@ from learned_crawl import Trial
 from rich.console import Console
 from rich.table import Table
 
-from semcrawl.evaluation.graph import LinkGraph, is_rdf
-from semcrawl.evaluation.live import (
-    LIVE_SETTINGS,
-    run_of,
-    spider_command,
-    spider_environment,
-)
-from semcrawl.evaluation.metrics import auc_relative
-from semcrawl.evaluation.serve import WorldServer
-from semcrawl.evaluation.worlds import load_sites
 from semcrawl.frontier.redis.localserver import RedisServer
+from semcrawl.lab.graph import LinkGraph, is_rdf
+from semcrawl.lab.live import LIVE_SETTINGS, run_of, spider_command, spider_environment
+from semcrawl.lab.metrics import auc_relative
+from semcrawl.lab.serve import WorldServer
+from semcrawl.lab.worldsets import load_sites
 
 IN_FLIGHT = 16
 #: seconds until a crawl counts as hanging

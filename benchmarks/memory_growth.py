@@ -23,7 +23,7 @@ import time
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
-from semcrawl.machine.loopback import read_head
+from semcrawl.loopback import read_head
 
 #: hosts that there are: so many that nearly each that is named is a new one
 _HOSTS = 10**9

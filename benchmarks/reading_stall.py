@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable
 from scrapy.settings import Settings
 
 import semcrawl.settings
-from semcrawl.config.readoptions import document_reader
+from semcrawl.config.options import document_reader
 from semcrawl.rdf import detect
 from semcrawl.reading.reader import Reader, discard
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from semcrawl.evaluation.graph import LinkGraph
-from semcrawl.evaluation.simulate import simulate
-from semcrawl.evaluation.study import THESIS_SETTINGS
-from semcrawl.evaluation.thesis import thesis_worlds
+from semcrawl.lab.graph import LinkGraph
+from semcrawl.lab.simulator import simulate
+from semcrawl.lab.study import THESIS_SETTINGS
+from semcrawl.lab.thesis import thesis_worlds
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Ranked, load_strategy, strategies
 from semcrawl.relevance.strategy import Strategy

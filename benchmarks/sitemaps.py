@@ -15,12 +15,12 @@ from pathlib import Path
 
 from made_sites.listed import ListedSite
 
-from semcrawl.evaluation.graph import LinkGraph, map_site
-from semcrawl.evaluation.live import crawl_live
-from semcrawl.evaluation.metrics import area_budget, auc_relative
-from semcrawl.evaluation.references import omniscient
-from semcrawl.evaluation.simulate import simulate
-from semcrawl.evaluation.worlds import load_sites
+from semcrawl.lab.graph import LinkGraph, map_site
+from semcrawl.lab.live import crawl_live
+from semcrawl.lab.metrics import area_budget, auc_relative
+from semcrawl.lab.simulator import simulate
+from semcrawl.lab.study import omniscient
+from semcrawl.lab.worldsets import load_sites
 from semcrawl.relevance import load_strategy
 
 STEPS = (500, 1000, 1500, 2000)

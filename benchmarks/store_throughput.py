@@ -32,7 +32,7 @@ import requests
 from scrapy.settings import Settings
 
 from semcrawl.items import RdfDocument
-from semcrawl.pipelines.store import StorePipeline
+from semcrawl.results.stores.storepipeline import StorePipeline
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from pipelines.servers import Oxigraph, Virtuoso

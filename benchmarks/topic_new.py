@@ -19,15 +19,13 @@ from statistics import fmean
 from typing import Any
 
 from semcrawl.config.targets import Targets
-from semcrawl.evaluation.graph import LinkGraph, map_site
-from semcrawl.evaluation.judgement import Aim
-from semcrawl.evaluation.nodes import Node
-from semcrawl.evaluation.simulate import Run, simulate
-from semcrawl.evaluation.world import World
-from semcrawl.evaluation.worlds import load_sites
+from semcrawl.lab.graph import Aim, LinkGraph, Node, map_site
+from semcrawl.lab.simulator import Run, simulate
+from semcrawl.lab.worlds import World
+from semcrawl.lab.worldsets import load_sites
 from semcrawl.relevance import load_strategy
+from semcrawl.topics.contract import TopicOptions
 from semcrawl.topics.novelty import New
-from semcrawl.topics.options import TopicOptions
 from semcrawl.web.vocabulary import Kind
 
 MAX_LINKS = 10_000

@@ -17,13 +17,12 @@ from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
 
-from semcrawl.evaluation.graph import IsTarget, LinkGraph, Node, is_rdf, map_site
-from semcrawl.evaluation.judgement import Aim
-from semcrawl.evaluation.metrics import area_budget, auc_relative
-from semcrawl.evaluation.references import omniscient
-from semcrawl.evaluation.simulate import Run, simulate
-from semcrawl.evaluation.world import World
-from semcrawl.evaluation.worlds import load_sites
+from semcrawl.lab.graph import Aim, IsTarget, LinkGraph, Node, is_rdf, map_site
+from semcrawl.lab.metrics import area_budget, auc_relative
+from semcrawl.lab.simulator import Run, simulate
+from semcrawl.lab.study import omniscient
+from semcrawl.lab.worlds import World
+from semcrawl.lab.worldsets import load_sites
 from semcrawl.relevance import load_strategy
 
 TOPICS = Path(__file__).with_name("site_topics.toml")

@@ -26,8 +26,8 @@ from rich.console import Console
 from rich.table import Table
 
 from semcrawl.links import extract_links
-from semcrawl.links.pagetext import page_text
-from semcrawl.links.parsing import parse_html
+from semcrawl.links.pagetexts import page_text
+from semcrawl.links.trees import parse_html
 from semcrawl.rdf import Reading, read
 from semcrawl.topics import TEXT, Document, Topic, about
 from semcrawl.web.vocabulary import Kind

@@ -34,8 +34,8 @@ from local_pages import served_pages
 from rich.console import Console
 from rich.table import Table
 
-from semcrawl.demo import DemoWeb, serve
 from semcrawl.frontier.redis.localserver import RedisServer
+from semcrawl.lab.demo import DemoWeb, serve
 
 WEBS = ("pages", "demo", "starved")
 HOSTS = 4

@@ -8,11 +8,11 @@ import sys
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Run a command; see :func:`semcrawl.cli.main.main`."""
+    """Run a command; see :func:`semcrawl.commandline.main`."""
     _have_streams()
     gc.disable()  # there is no garbage yet, and what is loaded stays
     try:
-        from semcrawl.cli import main as commandline
+        from semcrawl import commandline
     except KeyboardInterrupt:
         sys.exit(130)
     gc.freeze()

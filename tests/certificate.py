@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from semcrawl.evaluation.serve import self_signed
+from semcrawl.lab.serve import self_signed
 
 
 def certify(folder: Path) -> Path:

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from semcrawl import rdf
 from semcrawl.links import extract_links
+from semcrawl.links.trees import xml_tree
 from semcrawl.rdf.embedded.page import read_embedded
 from semcrawl.relevance import Label
-from semcrawl.relevance.bodytypes import body_wanted
-from semcrawl.sources.datalists import read_list
-from semcrawl.web.charsets import Form, find_encoding, is_utf8, to_utf8
-from semcrawl.web.htmltree import xml_tree
-from semcrawl.web.legacycodecs import charset_named
-from semcrawl.web.mediatypes import charset_of, media_type
+from semcrawl.relevance.rules import body_wanted
+from semcrawl.sources.catalogues import read_list
+from semcrawl.web.bodies import charset_of, media_type
+from semcrawl.web.charsets import Form, charset_named, find_encoding, is_utf8, to_utf8
 
 URL = "http://a.org/dir/page"
 #: texts that each encoding of the standard can hold, with signs that Python's codecs of similar

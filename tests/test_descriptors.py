@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
+from semcrawl.descriptors import fit_to_limit
 from semcrawl.errors import StoreError
-from semcrawl.machine.descriptors import fit_to_limit
 
 
 def in_a_process(code: str, limits: tuple[int, int]) -> str:
@@ -24,7 +24,7 @@ def in_a_process(code: str, limits: tuple[int, int]) -> str:
 
 FIT = """
 from scrapy.settings import Settings
-from semcrawl.machine.descriptors import fit_to_limit
+from semcrawl.descriptors import fit_to_limit
 from semcrawl.errors import StoreError
 settings = Settings({"CONCURRENT_REQUESTS": 16})
 try:

@@ -16,9 +16,8 @@ from scrapy.http import Request, Response
 from scrapy.utils.test import get_crawler
 
 from semcrawl.crawl.attempt import LEAVES
+from semcrawl.crawl.downloadhandler import AddressRules, AiohttpDownloadHandler
 from semcrawl.crawl.failures import PutBack
-from semcrawl.download.handler import AiohttpDownloadHandler
-from semcrawl.download.resolver import AddressRules
 
 TEXT = b"Content-Type: text/plain"
 
@@ -145,7 +144,7 @@ async def test_a_request_leaves_when_its_connection_is_there_and_not_before(
         writer.write(answer(b"Content-Length: 0"))
         writer.close()
 
-    monkeypatch.setattr("semcrawl.download.resolver._addresses", slow)
+    monkeypatch.setattr("semcrawl.crawl.downloadhandler._addresses", slow)
     connected = asyncio.Event()
     handler = handler_with()
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as listening:

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from semcrawl.crawl.downloadhandler import PublicResolver
 from semcrawl.crawl.failures import AddressRefused
-from semcrawl.download.fetching import Fetcher
-from semcrawl.download.resolver import PublicResolver
+from semcrawl.crawl.filefetching import Fetcher
 from semcrawl.errors import SemcrawlError
 
 AGENT = "tester"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.download.heads import head_end, is_interim, may_be_http, repaired_head
+from semcrawl.crawl.downloadhandler import head_end, is_interim, may_be_http, repaired_head
 
 OK = b"HTTP/1.1 200 OK"
 

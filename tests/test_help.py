@@ -16,7 +16,8 @@ HEADINGS = {"Usage", "Options", "Global Options"}
 
 
 @pytest.mark.parametrize(
-    "name", [module.name for module in iter_modules(semcrawl.commands.__path__)]
+    "name",
+    [name for _, name, _ in iter_modules(semcrawl.commands.__path__) if not name.startswith("_")],
 )
 def test_only_headings_are_underlined(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for columns in range(50, 130):

@@ -12,20 +12,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1] / "semcrawl"
-PURE = ("relevance", "topics", "links", "sources", "rdf", "evaluation")
+PURE = ("relevance", "topics", "links", "sources", "rdf", "lab")
 WIRED = {"scrapy", "scrapy_redis", "twisted", "redis", "aiohttp", "requests", "sqlalchemy"}
 #: houses: each with its packages and the modules that it has among others. The core imports none
 HOUSES = {
     "images": ("images", "imagesearch", "pipelines.images", "commands.images"),
-    "evaluation": (
-        *("evaluation", "demo", "commands.evaluate", "commands.demo"),
-        *("relevance.association_rules", "relevance.contextgraph", "relevance.domains"),
-        *("relevance.linkrank", "relevance.linkweights", "relevance.matched"),
-        *("relevance.pagerank", "relevance.random", "relevance.url_distance"),
-        *("relevance.weightedpagerank", "relevance.weighting"),
+    "lab": (
+        *("lab", "commands.evaluate", "commands.demo"),
+        *("relevance.contextgraph", "relevance.domains", "relevance.pagerank"),
+        *("relevance.association_rules", "relevance.random", "relevance.url_distance"),
+        "relevance.weighting",
     ),
     "results": (
-        *("results", "pipelines.store", "pipelines.stores", "commands.check"),
+        *("results", "commands.check"),
         *("commands.describe", "commands.find", "commands.load", "commands.merge"),
         *("commands.pages", "commands.parquet", "commands.profile", "commands.query"),
         *("commands.report", "commands.why"),
@@ -34,10 +33,9 @@ HOUSES = {
 #: packages, and modules beside them, from the highest floor to the lowest; each may import from its
 #: own floor and from lower ones. What is not named here is the ground
 FLOORS: list[set[str]] = [
-    {"__main__", "cli", "commands"},
-    {"extensions", "middlewares", "spiders"},
-    {"download"},
-    {"exporters", "pipelines"},
+    {"__main__", "commandline", "commands"},
+    {"middlewares", "spiders"},
+    {"pipelines"},
     {"crawl"},
     {"frontier"},
     {"metadata"},
@@ -118,7 +116,7 @@ def test_a_package_imports_from_its_own_floor_and_from_lower_ones() -> None:
 @pytest.mark.parametrize("package", [*PURE, "images"])
 def test_the_pure_packages_need_no_engine_and_no_server(package: str) -> None:
     """Nor does anything that they import. The images' database is a file, and opened."""
-    wired = WIRED - {"sqlalchemy"} if package in ("images", "evaluation") else WIRED
+    wired = WIRED - {"sqlalchemy"} if package in ("images", "lab") else WIRED
     face = f"semcrawl.{package}"  # that of a house names what it plugs in
     waiting = [module for module in MODULES if module.startswith(f"{face}.")]
     seen: set[str] = set()
@@ -128,7 +126,7 @@ def test_the_pure_packages_need_no_engine_and_no_server(package: str) -> None:
             continue
         seen.add(module)
         names = imported(TREES[module], types=False)
-        waiting += names - {"semcrawl.images", "semcrawl.evaluation"}
+        waiting += names - {"semcrawl.images", "semcrawl.lab"}
         assert not {name.partition(".")[0] for name in names} & wired, module
 
 
@@ -223,9 +221,9 @@ def test_the_conformance_suite_knows_no_backend() -> None:
 
 #: Names of several modules that each do the same for their own subject.
 SAME_SUBJECT = {
-    "contract", "env", "frontier", "importing", "inspection", "leftout", "limits", "merging",
-    "model", "options", "order", "outages", "pace", "queue", "registry", "said", "schema",
-    "sharing", "strategy",
+    "contract", "endpoints", "env", "frontier", "importing", "inspection", "leftout", "limits",
+    "links", "merging", "model", "options", "order", "outages", "pace", "queue", "registry",
+    "robots", "said", "schema", "sharing", "sitemaps", "strategy",
 }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from protego import Protego
 
-from semcrawl.web.largerobots import LargeRules
+from semcrawl.web.robots import LargeRules
 
 AGENT = "semcrawl/1.0"
 PIECES = [

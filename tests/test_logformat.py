@@ -6,9 +6,9 @@ import pytest
 from scrapy.http import HtmlResponse, Request
 from scrapy.utils.test import get_crawler
 
-from semcrawl.crawl.lost import ItemNotWritten
-from semcrawl.terminal.logformat import SparingLogFormatter
-from semcrawl.terminal.messages import error_handler
+from semcrawl.crawl.failures import ItemNotWritten
+from semcrawl.logformat import SparingLogFormatter
+from semcrawl.terminal import error_handler
 
 
 @pytest.mark.parametrize(

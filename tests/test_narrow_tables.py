@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from semcrawl.terminal.messages import fitted
+from semcrawl.terminal import fitted
 
 FIGURES = ("1,234,567", "100.0%", "-0.2422", "12", "345")
 

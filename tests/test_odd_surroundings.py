@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from harvest.runs import harvest
 
-from semcrawl.cli.main import main
+from semcrawl.commandline import main
 
 
 @pytest.mark.slow
@@ -33,7 +33,7 @@ def test_a_file_that_is_gone_is_told_in_one_line(
     def execute(*_: object) -> None:
         (tmp_path / "moved" / "crawl.log").open("w")
 
-    monkeypatch.setattr("semcrawl.cli.main.execute", execute)
+    monkeypatch.setattr("semcrawl.commandline.execute", execute)
     with pytest.raises(SystemExit) as ended:
         main(["semcrawl", "version"])
     assert ended.value.code == 1

@@ -10,10 +10,10 @@ import pytest
 from harvest.runs import Run, start, start_harvest
 from scrapy.settings import Settings
 
-from semcrawl.cli.crawling import reason_of, unloadable_part
-from semcrawl.cli.readiness import check_crawl, proxy_fault
-from semcrawl.demo import DemoServer, DemoWeb, serve
+from semcrawl.commandline import reason_of, unloadable_part
+from semcrawl.commands._run import check_crawl, proxy_fault
 from semcrawl.errors import UsageError
+from semcrawl.lab.demo import DemoServer, DemoWeb, serve
 
 slow = pytest.mark.slow
 TESTS = str(Path(__file__).parent)
@@ -191,7 +191,7 @@ def test_a_download_handler_that_is_none_is_refused(handler: str) -> None:
 
 
 def test_download_handlers_that_are_some_are_taken() -> None:
-    handler = "semcrawl.download.handler.AiohttpDownloadHandler"
+    handler = "semcrawl.crawl.downloadhandler.AiohttpDownloadHandler"
     handlers = {"http": handler, "ftp": None}
     check_crawl(Settings({"DOWNLOAD_HANDLERS": handlers, "SEMCRAWL_TARGETS": "rdf"}))
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.utils.test import get_crawler
 
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Request, Stream
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
-from semcrawl.metadata.rows import document_row, fetch_row
-from semcrawl.terminal.logformat import SparingLogFormatter
-from semcrawl.terminal.messages import complain, error_handler, table_console
-from semcrawl.terminal.printable import printable
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Request, Stream
+from semcrawl.logformat import SparingLogFormatter
+from semcrawl.metadata.records import document_row, fetch_row
+from semcrawl.printable import printable
+from semcrawl.terminal import complain, error_handler, table_console
 
 
 async def empty(request: Request, out: Stream) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.web.privatehosts import is_private_address, is_private_ip
+from semcrawl.web.hosts import is_private_address, is_private_ip
 
 #: one address of every range in IANA's registries of special-purpose addresses, of multicast, and
 #: of what is not given out

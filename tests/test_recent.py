@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.machine.recent import Recent
+from semcrawl.recent import Recent
 
 
 @given(st.integers(2, 20), st.lists(st.tuples(st.integers(0, 30), st.booleans())))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.errors import UsageError
-from semcrawl.web.robotstags import RobotsTags
+from semcrawl.web.robots import RobotsTags
 
 ALL = RobotsTags(frozenset({"nofollow", "noarchive", "noindex"}))
 

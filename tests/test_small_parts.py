@@ -11,15 +11,15 @@ from rich.table import Table
 
 import semcrawl
 from semcrawl.config import extras
+from semcrawl.crawl.dispatch import QueueTurns
 from semcrawl.crawl.options import SessionOptions
-from semcrawl.crawl.slots import QueueTurns
 from semcrawl.errors import UsageError
 from semcrawl.frontier.contract import Entry
 from semcrawl.frontier.links import LinkState
 from semcrawl.relevance import Label
-from semcrawl.relevance.bodytypes import body_wanted
+from semcrawl.relevance.rules import body_wanted
 from semcrawl.settings.reader import fill
-from semcrawl.terminal.messages import table_console
+from semcrawl.terminal import table_console
 from semcrawl.web.vocabulary import FoundBy
 
 words = st.text(max_size=20)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
-from semcrawl.config.urlpatterns import UrlPattern, UrlPatterns
+from semcrawl.config.scope import UrlPattern, UrlPatterns
 from semcrawl.errors import UsageError
 
 URL = "https://data.example.org/food/list.ttl?page=2"

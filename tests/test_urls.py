@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.web import urls as module
-from semcrawl.web.resolution import join_url
+from semcrawl.web.hosts import join_url
 from semcrawl.web.urls import (
     Normalisation,
     dropped_index,

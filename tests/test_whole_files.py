@@ -11,7 +11,7 @@ import pytest
 
 from semcrawl.frontier.contract import Entry, FrontierOptions
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
-from semcrawl.machine.wholefiles import whole_file
+from semcrawl.wholefiles import whole_file
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.web import wordsearch
-from semcrawl.web.wordsearch import WordSearch
+from semcrawl.web import vocabulary
+from semcrawl.web.vocabulary import WordSearch
 
 WORDS = (b"rel", b"property", b"xhtml+rdfa")
 #: words, beginnings of them, and what stands between
@@ -21,7 +21,7 @@ def test_all_words_are_found_where_they_are(text: bytes, piece: int) -> None:
         (word, at) for word in WORDS for at in range(len(text)) if text.startswith(word, at)
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wordsearch, "_PIECE", piece)
+        patch.setattr(vocabulary, "_PIECE", piece)
         search = WordSearch(*WORDS)
         assert set(search.matches(text)) == expected
         assert search.found_in(text) == {word for word, _ in expected}

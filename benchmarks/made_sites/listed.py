@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from semcrawl.evaluation.world import Answer
+from semcrawl.lab.worlds import Answer
 from semcrawl.web.vocabulary import Kind
 
 from .site import WORDS

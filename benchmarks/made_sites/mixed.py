@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from semcrawl.evaluation.world import Answer
+from semcrawl.lab.worlds import Answer
 from semcrawl.web.hosts import netloc_of
 
 from .site import MadeSite

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
 
-from semcrawl.evaluation.world import Answer
+from semcrawl.lab.worlds import Answer
 from semcrawl.web.vocabulary import Kind
 
 WORDS = (

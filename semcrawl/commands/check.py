@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands.check import Command as ContractsCommand
 
-from semcrawl.cli.base import OfflineCommand
-from semcrawl.cli.jobs import job_at, refuse_several, remark
+from semcrawl.commandline import OfflineCommand, job_at, refuse_several, remark
 from semcrawl.config.redisserver import START_URLS_KEY
 from semcrawl.errors import StoreError, UsageError, existing_folder, os_errors_as
 from semcrawl.frontier.backends import holds_frontier, visited_frontier
 from semcrawl.pipelines.pagestore import SPOOLS
 from semcrawl.results.checking import Checked, check_job
 from semcrawl.spiders.seeds import seed_list
-from semcrawl.terminal.messages import amount, complain
+from semcrawl.terminal import amount, complain
 
 
 class Command(OfflineCommand):

@@ -11,24 +11,23 @@ from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.spiderloader import get_spider_loader
 
-from semcrawl.cli.base import OneLineErrors
-from semcrawl.cli.crawling import Crawls
-from semcrawl.cli.harvestoptions import add_about_options, take_about_options
-from semcrawl.cli.readiness import check_crawl, check_results
+from semcrawl.commandline import Crawls, OneLineErrors
+from semcrawl.commands._harvestoptions import add_about_options, take_about_options
+from semcrawl.commands._run import check_crawl, check_results
 from semcrawl.config.components import FASTEST_LOOP, check_reactor
 from semcrawl.config.jobdir import job_path
-from semcrawl.config.leadoptions import EndpointOptions
+from semcrawl.config.options import EndpointOptions
 from semcrawl.config.scope import Scope
-from semcrawl.crawl.lost import lost_feeds, lost_results
-from semcrawl.crawl.sessionsource import SessionSource, frontier_options, session_options
+from semcrawl.crawl.failures import lost_feeds, lost_results
+from semcrawl.crawl.session import SessionSource, frontier_options, session_options
+from semcrawl.descriptors import fit_to_limit
 from semcrawl.errors import UsageError
-from semcrawl.exporters.feedchecks import check_feeds
 from semcrawl.frontier.backends import admit_worker, check_backend
-from semcrawl.machine.descriptors import fit_to_limit
+from semcrawl.pipelines.feeds import check_feeds
 from semcrawl.relevance import crawl_strategy
 from semcrawl.settings.reader import fill, read_switch
 from semcrawl.spiders.seeds import read_priorities, read_seeds
-from semcrawl.terminal.messages import amount, complain
+from semcrawl.terminal import amount, complain
 from semcrawl.web.urls import Normalisation
 
 _OURS = frozenset({"html", "rdf"})

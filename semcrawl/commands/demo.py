@@ -9,10 +9,9 @@ import sys
 import threading
 from pathlib import Path
 
-from semcrawl.cli.base import OfflineCommand
-from semcrawl.cli.signals import signals_call
-from semcrawl.demo import DemoServer, DemoWeb, serve
+from semcrawl.commandline import OfflineCommand, signals_call
 from semcrawl.errors import UsageError
+from semcrawl.lab.demo import DemoServer, DemoWeb, serve
 
 #: Variables that would make requests bypass the demonstration's proxy.
 _OTHER_PROXIES = ("no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY", "HTTP_PROXY", "REQUEST_METHOD")

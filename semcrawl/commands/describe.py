@@ -12,14 +12,14 @@ import pyoxigraph
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from semcrawl.cli.base import OfflineCommand
+from semcrawl.commandline import OfflineCommand
 from semcrawl.config.jobdir import ResultOptions
 from semcrawl.errors import SemcrawlError, UsageError, existing_folder, os_errors_as
-from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.database import CRAWL_DB, connect, one_line, readable_db_url
 from semcrawl.metadata.description import PREFIXES, DescriptionOptions, describe
 from semcrawl.metadata.parquet import write_parquet
 from semcrawl.settings.reader import checked_iri, fill
+from semcrawl.wholefiles import whole_file
 
 FORMATS = {
     "ttl": pyoxigraph.RdfFormat.TURTLE,

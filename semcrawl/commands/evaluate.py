@@ -10,18 +10,16 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.cli.base import OfflineCommand
-from semcrawl.download.topicfiles import fetch_topic_files
+from semcrawl.commandline import OfflineCommand
+from semcrawl.crawl.filefetching import fetch_topic_files
 from semcrawl.errors import SemcrawlError, UsageError
-from semcrawl.evaluation.console import ProgressDisplay, show
-from semcrawl.evaluation.references import REFERENCES
-from semcrawl.evaluation.report import report_page
-from semcrawl.evaluation.rivals import RIVALS
-from semcrawl.evaluation.study import Crawl, Plan, SetResult, simulated, study
-from semcrawl.evaluation.studydata import as_data
-from semcrawl.evaluation.worlds import WorldSet, load_worlds
+from semcrawl.lab.report import ProgressDisplay, report_page, show
+from semcrawl.lab.rivals import RIVALS
+from semcrawl.lab.study import REFERENCES, Crawl, Plan, SetResult, simulated, study
+from semcrawl.lab.studydata import as_data
+from semcrawl.lab.worldsets import WorldSet, load_worlds
 from semcrawl.relevance import load_strategy, strategies
-from semcrawl.terminal.messages import complain, plain_console, table_console
+from semcrawl.terminal import complain, plain_console, table_console
 
 #: most requests
 _PAGES = 2000
@@ -225,7 +223,7 @@ class Command(OfflineCommand):
     def _crawl(plan: Plan, opts: argparse.Namespace, report: Any) -> Crawl:
         if not opts.live:
             return simulated(load_strategy, plan, report)
-        from semcrawl.evaluation.live import live
+        from semcrawl.lab.live import live
 
         return live(plan, report)
 

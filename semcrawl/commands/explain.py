@@ -12,22 +12,24 @@ from typing import Any, TypeVar
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.cli.base import OneLineErrors
-from semcrawl.cli.explainspiders import EndpointSpider, ExplainSpider, PageSpider
-from semcrawl.cli.explanation import (
+from semcrawl.commandline import OneLineErrors
+from semcrawl.commands._explainspiders import (
     RULE_MEANINGS,
+    EndpointSpider,
+    ExplainSpider,
+    PageSpider,
     RankedLink,
     rank_page,
     reason,
     topic_weights,
 )
-from semcrawl.cli.harvestoptions import add_about_options, take_about_options
-from semcrawl.config.leadoptions import EndpointOptions, LeadOptions
-from semcrawl.config.readoptions import ReaderOptions, answer_reader
+from semcrawl.commands._harvestoptions import add_about_options, take_about_options
+from semcrawl.config.options import EndpointOptions, LeadOptions, ReaderOptions, answer_reader
 from semcrawl.crawl.attempt import header_values
-from semcrawl.download.topicfiles import fetch_topic_files
+from semcrawl.crawl.filefetching import fetch_topic_files
 from semcrawl.errors import SemcrawlError, UsageError, os_errors_as
 from semcrawl.links import Link, Page
+from semcrawl.printable import printable
 from semcrawl.reading.answer import Answer, Form, Received
 from semcrawl.reading.reader import discard
 from semcrawl.relevance import Label, Relevance, load_strategy, strategies
@@ -35,11 +37,10 @@ from semcrawl.relevance.focus import about_text, read_focus
 from semcrawl.relevance.rules import relevancy_r
 from semcrawl.settings.reader import fill
 from semcrawl.sources import in_turns
-from semcrawl.sources.endpointsteps import SEED_PREFIX, endpoint_of_seed, names_endpoint
+from semcrawl.sources.endpoints import SEED_PREFIX, endpoint_of_seed, names_endpoint
 from semcrawl.sources.negotiation import Wish, may_be_candidate, names_itself, other_form, own_type
 from semcrawl.spiders.judging import TopicJudge, Verdict
-from semcrawl.terminal.messages import aligned, amount, complain, fitted, table_console
-from semcrawl.terminal.printable import printable
+from semcrawl.terminal import aligned, amount, complain, fitted, table_console
 from semcrawl.web.urls import Normalisation, normalise
 from semcrawl.web.vocabulary import FoundBy, Kind
 

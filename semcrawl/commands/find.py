@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from semcrawl.cli.jobs import (
+from semcrawl.commandline import (
     JobCommand,
     job_at,
     print_json,

@@ -16,7 +16,7 @@ from typing import BinaryIO, TextIO
 from rich.console import Console
 from scrapy.settings import BaseSettings
 
-from semcrawl.cli.base import OfflineCommand
+from semcrawl.commandline import OfflineCommand
 from semcrawl.config.redisserver import START_URLS_KEY
 from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.errors import SemcrawlError, UsageError
@@ -24,9 +24,9 @@ from semcrawl.frontier.backends import visited_frontier
 from semcrawl.frontier.contract import QUEUES, FrontierState, ManagedFrontier
 from semcrawl.frontier.transfer import check_lines, export_lines, import_lines
 from semcrawl.frontier.workers import short_name
-from semcrawl.machine.wholefiles import whole_file
 from semcrawl.spiders.seeds import seed_list
-from semcrawl.terminal.messages import aligned, amount, fitted, table_console
+from semcrawl.terminal import aligned, amount, fitted, table_console
+from semcrawl.wholefiles import whole_file
 
 
 class Command(OfflineCommand):

@@ -13,9 +13,17 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
-from semcrawl.cli.base import OneLineErrors
-from semcrawl.cli.harvestoptions import add_harvest_options, take_harvest_options
-from semcrawl.cli.harvestreport import (
+from semcrawl.commandline import OneLineErrors
+from semcrawl.commands._harvestoptions import add_harvest_options, take_harvest_options
+from semcrawl.commands._run import (
+    RunResult,
+    begin_with,
+    check_crawl,
+    check_folder,
+    metadata_url,
+    run_spiders,
+)
+from semcrawl.commands._summary import (
     SUMMARY_FILE,
     RunFigures,
     all_in_vain,
@@ -26,32 +34,28 @@ from semcrawl.cli.harvestreport import (
     why_nothing,
     write_summary,
 )
-from semcrawl.cli.harvestrun import RunResult, begin_with, run_spiders
-from semcrawl.cli.harvestworkers import check_workers, harvest_together
-from semcrawl.cli.readiness import check_crawl, check_folder, metadata_url
-from semcrawl.cli.workerside import WorkerLine
+from semcrawl.commands._workers import WorkerLine, check_workers, harvest_together
 from semcrawl.config.components import FASTEST_LOOP, check_reactor
-from semcrawl.config.leadoptions import EndpointOptions
-from semcrawl.config.readoptions import ReaderOptions
+from semcrawl.config.options import EndpointOptions, ReaderOptions
 from semcrawl.config.scope import Scope
-from semcrawl.crawl.outlook import Outlook
-from semcrawl.crawl.sessionsource import SessionSource
+from semcrawl.crawl.dispatch import Outlook
+from semcrawl.crawl.session import SessionSource
+from semcrawl.descriptors import fit_to_limit
 from semcrawl.errors import ResultsGone, SemcrawlError, StoreError, UsageError
 from semcrawl.frontier.backends import admit_harvest, holds_frontier
 from semcrawl.houses import houses, reports
-from semcrawl.machine.descriptors import fit_to_limit
 from semcrawl.metadata.database import CRAWL_DB, opened
 from semcrawl.metadata.parquet import check_parquet, write_parquet
 from semcrawl.metadata.seedfates import seed_lines
-from semcrawl.pipelines.fileidentity import FileIdentities
 from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.pagestore import count_pages
 from semcrawl.pipelines.quads import lists_graphs_alone
+from semcrawl.pipelines.quadsfile import FileIdentities
 from semcrawl.relevance.focus import about_text
 from semcrawl.settings.reader import fill
-from semcrawl.sources.endpointsteps import SEED_PREFIX
+from semcrawl.sources.endpoints import SEED_PREFIX
 from semcrawl.spiders.seeds import read_priorities
-from semcrawl.terminal.messages import amount, complain
+from semcrawl.terminal import amount, complain
 from semcrawl.topics import threshold
 from semcrawl.web.urls import Normalisation
 

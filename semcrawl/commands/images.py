@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.cli.jobs import JobCommand, print_json, print_table, remark
-from semcrawl.cli.signals import signals_call
+from semcrawl.commandline import JobCommand, print_json, print_table, remark, signals_call
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import UsageError
 from semcrawl.settings.reader import fill
@@ -87,8 +86,7 @@ class Command(JobCommand):
                 self._show(search, answer, opts)
 
     def _show(self, search: ImageSearch, answer: Answer, opts: argparse.Namespace) -> None:
-        from semcrawl.imagesearch.search import found_as_dict
-        from semcrawl.imagesearch.shownimages import shown_images
+        from semcrawl.imagesearch.search import found_as_dict, shown_images
 
         shown = shown_images(search.engine, [hit.image for hit in answer.hits])
         if opts.json:

@@ -7,7 +7,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from semcrawl.cli.base import OfflineCommand
+from semcrawl.commandline import OfflineCommand
 from semcrawl.crawl.crawllimits import (
     CHANGEABLE,
     DOMAIN,
@@ -20,7 +20,7 @@ from semcrawl.crawl.crawllimits import (
 )
 from semcrawl.errors import UsageError
 from semcrawl.frontier.backends import visited_frontier
-from semcrawl.terminal.messages import complain
+from semcrawl.terminal import complain
 
 
 class Command(OfflineCommand):

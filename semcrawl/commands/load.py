@@ -6,21 +6,16 @@ import argparse
 import sys
 from pathlib import Path
 
-from semcrawl.cli.base import OfflineCommand
-from semcrawl.cli.jobs import tell_of_damaged
-from semcrawl.cli.readiness import check_folder
+from semcrawl.commandline import OfflineCommand, tell_of_damaged
+from semcrawl.commands._run import check_folder
 from semcrawl.errors import StoreError, UsageError, existing_folder
-from semcrawl.machine.filelocks import try_lock
+from semcrawl.filelocks import try_lock
 from semcrawl.pipelines.quads import StoreOptions
 from semcrawl.pipelines.quadsfile import QUADS_FILE
-from semcrawl.pipelines.stores.opening import (
-    RENAMED_WORDS,
-    STORE_LOCK,
-    open_deliverer,
-)
+from semcrawl.printable import printable
+from semcrawl.results.stores.opening import RENAMED_WORDS, STORE_LOCK, open_deliverer
 from semcrawl.settings.reader import fill
-from semcrawl.terminal.messages import amount
-from semcrawl.terminal.printable import printable
+from semcrawl.terminal import amount
 
 
 class Command(OfflineCommand):

@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from semcrawl.cli.base import OfflineCommand
-from semcrawl.cli.harvestreport import RunFigures, aim_of, last_summary, write_summary
-from semcrawl.cli.jobs import tell_of_damaged
+from semcrawl.commandline import OfflineCommand, tell_of_damaged
+from semcrawl.commands._summary import RunFigures, aim_of, last_summary, write_summary
 from semcrawl.errors import UsageError
 from semcrawl.houses import reports
 from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
 from semcrawl.pipelines.files import kept_files
 from semcrawl.pipelines.pagestore import count_pages
 from semcrawl.results.mergedjobs import merge_jobs
-from semcrawl.terminal.messages import amount
+from semcrawl.terminal import amount
 
 
 class Command(OfflineCommand):

@@ -11,16 +11,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from semcrawl.cli.base import OfflineCommand
-from semcrawl.cli.jobs import tell_of_damaged
+from semcrawl.commandline import OfflineCommand, tell_of_damaged
 from semcrawl.errors import UsageError
 from semcrawl.items import TopicPage
 from semcrawl.pipelines.pagestore import PAGES_LEDGER, stored_pages
+from semcrawl.printable import printable, printable_json
 from semcrawl.results.job import Job
 from semcrawl.settings import SEMCRAWL_ABOUT_MAX_SIZE
-from semcrawl.terminal.messages import aligned, amount, fitted, table_console
-from semcrawl.terminal.printable import printable, printable_json
-from semcrawl.topics.marks import BAD, GOOD, Marked, read_marks, write_marks
+from semcrawl.terminal import aligned, amount, fitted, table_console
+from semcrawl.topics.examples import BAD, GOOD, Marked, read_marks, write_marks
 from semcrawl.topics.sourcefiles import Sample, samples_in
 
 _COLUMNS = ("url", "title", "language", "relevance", "reasons", "text")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from semcrawl.cli.base import OfflineCommand
-from semcrawl.cli.jobs import tell_of_damaged
+from semcrawl.commandline import OfflineCommand, tell_of_damaged
 from semcrawl.errors import UsageError
 from semcrawl.results.partitions import job_names, write_partitions
-from semcrawl.terminal.messages import amount
+from semcrawl.terminal import amount
 
 
 class Command(OfflineCommand):

@@ -10,10 +10,9 @@ from scrapy import Request, Spider
 from scrapy.commands.parse import Command as ScrapyParse
 from scrapy.spiderloader import get_spider_loader
 
-from semcrawl.cli.base import OneLineErrors
+from semcrawl.commandline import OneLineErrors
 from semcrawl.errors import UsageError
-from semcrawl.web.hosts import host_of
-from semcrawl.web.privatehosts import is_private_address
+from semcrawl.web.hosts import host_of, is_private_address
 
 
 class Command(OneLineErrors, ScrapyParse):

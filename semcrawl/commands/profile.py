@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from semcrawl.cli.jobs import (
+from semcrawl.commandline import (
     JobCommand,
     job_at,
     print_json,
@@ -15,12 +15,11 @@ from semcrawl.cli.jobs import (
     tell_of_damaged,
 )
 from semcrawl.errors import SemcrawlError, os_errors_as
-from semcrawl.machine.wholefiles import whole_file
 from semcrawl.rdf.shortnames import shorten
 from semcrawl.results.job import Job
-from semcrawl.results.profilepage import profile_page
-from semcrawl.results.profiling import Profile
-from semcrawl.terminal.messages import amount
+from semcrawl.results.profiling import Profile, profile_page
+from semcrawl.terminal import amount
+from semcrawl.wholefiles import whole_file
 
 
 class Command(JobCommand):

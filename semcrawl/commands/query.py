@@ -19,14 +19,13 @@ from pyoxigraph import (
 )
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
-from semcrawl.cli.jobs import JobCommand, print_table, refuse_several, remark, tell_of_damaged
+from semcrawl.commandline import JobCommand, print_table, refuse_several, remark, tell_of_damaged
 from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import shorten
 from semcrawl.rdf.terms import XSD
 from semcrawl.results.job import Job
-from semcrawl.results.queryprocess import Answer, query_answer
-from semcrawl.results.querystore import held_store
-from semcrawl.terminal.messages import plain_console
+from semcrawl.results.queries import Answer, held_store, query_answer
+from semcrawl.terminal import plain_console
 
 _FORMATS = {
     "csv": "SELECT as CSV",

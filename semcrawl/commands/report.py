@@ -12,17 +12,16 @@ from pathlib import Path
 
 from pyoxigraph import RdfFormat, serialize
 
-from semcrawl.cli.harvestreport import last_summary
-from semcrawl.cli.jobs import JobCommand, job_at, print_json, refuse_several, tell_of_damaged
+from semcrawl.commandline import JobCommand, job_at, print_json, refuse_several, tell_of_damaged
+from semcrawl.commands._summary import last_summary
 from semcrawl.errors import SemcrawlError, UsageError, os_errors_as
-from semcrawl.machine.wholefiles import whole_file
+from semcrawl.printable import printable
 from semcrawl.results.job import Job
 from semcrawl.results.reporting.checklist import CHECKS, Area
 from semcrawl.results.reporting.findings import Finding, Report
-from semcrawl.results.reporting.reportpage import report_page
-from semcrawl.results.reporting.reportrdf import PREFIXES, report_triples
-from semcrawl.terminal.messages import amount
-from semcrawl.terminal.printable import printable
+from semcrawl.results.reporting.pages import PREFIXES, report_page, report_triples
+from semcrawl.terminal import amount
+from semcrawl.wholefiles import whole_file
 
 #: exit status if there are findings that ``--fail-on`` names
 FOUND = 3

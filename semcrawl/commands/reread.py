@@ -8,18 +8,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-from semcrawl.cli.base import OfflineCommand
-from semcrawl.cli.harvestoptions import add_about_options, take_about_options
-from semcrawl.cli.jobs import remark
-from semcrawl.cli.rereading import FolderSink, Rereading, Sink, StreamSink, Tally
+from semcrawl.commandline import OfflineCommand, remark
+from semcrawl.commands._harvestoptions import add_about_options, take_about_options
+from semcrawl.commands._rereading import FolderSink, Rereading, Sink, StreamSink, Tally
+from semcrawl.config.checks import processors
 from semcrawl.config.jobdir import ResultOptions
-from semcrawl.config.workercount import processors
-from semcrawl.download.topicfiles import fetch_topic_files
+from semcrawl.crawl.filefetching import fetch_topic_files
 from semcrawl.errors import UsageError, os_errors_as
-from semcrawl.exporters.warcrecords import find_recording, warcio
+from semcrawl.pipelines.warcrecords import find_recording, warcio
 from semcrawl.relevance.focus import read_focus
 from semcrawl.settings.reader import fill
-from semcrawl.terminal.messages import amount
+from semcrawl.terminal import amount
 
 
 class Command(OfflineCommand):

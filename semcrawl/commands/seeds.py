@@ -9,23 +9,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from semcrawl.cli.archiveseeds import Bounds, from_archive
-from semcrawl.cli.base import OfflineCommand
-from semcrawl.cli.seedsources import (
+from semcrawl.commandline import OfflineCommand
+from semcrawl.commands._seedsources import (
+    Bounds,
     distinct,
+    from_archive,
     from_jobs,
     from_lists,
     from_search,
     from_sitemaps,
 )
-from semcrawl.config.normalisation import url_normalisation
-from semcrawl.download.fetching import Fetcher
+from semcrawl.config.scope import url_normalisation
+from semcrawl.crawl.filefetching import Fetcher
 from semcrawl.errors import SemcrawlError, UsageError, os_errors_as
-from semcrawl.machine.wholefiles import whole_file
+from semcrawl.printable import printable
 from semcrawl.sources.seedlists import Seed
 from semcrawl.spiders.seeds import seed_url
-from semcrawl.terminal.messages import complain
-from semcrawl.terminal.printable import printable
+from semcrawl.terminal import complain
+from semcrawl.wholefiles import whole_file
 
 #: source → its arguments and what it gives
 _SOURCES = {

@@ -7,7 +7,7 @@ import argparse
 from scrapy.commands.version import Command as ScrapyVersion
 
 import semcrawl
-from semcrawl.cli.base import OneLineErrors
+from semcrawl.commandline import OneLineErrors
 from semcrawl.errors import UsageError
 
 

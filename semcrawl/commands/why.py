@@ -11,15 +11,14 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.cli.base import OfflineCommand
-from semcrawl.cli.jobs import job_at, print_json, refuse_several
+from semcrawl.commandline import OfflineCommand, job_at, print_json, refuse_several
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier.backends import visited_frontier
+from semcrawl.printable import printable
 from semcrawl.rdf.shortnames import shorten
 from semcrawl.results.job import Job
-from semcrawl.results.reporting.fates import Fate, Known, Place, known_of, place_of, redirect_ends
-from semcrawl.terminal.messages import amount
-from semcrawl.terminal.printable import printable
+from semcrawl.results.reporting.making import Fate, Known, Place, known_of, place_of, redirect_ends
+from semcrawl.terminal import amount
 from semcrawl.web.urls import Normalisation, normalise
 
 _SHOWN = 5

@@ -1,16 +1,18 @@
-"""Checks settings before anything starts."""
+"""Checks of settings together, before a crawl starts."""
 
 from __future__ import annotations
 
 import logging
 import math
+import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 from semcrawl.errors import UsageError, os_errors_as
-from semcrawl.settings.reader import read
+from semcrawl.settings.reader import read, setting
 from semcrawl.settings.table import TABLE
 
 #: Scrapy's settings that our spiders ignore, each with what to use instead
@@ -102,3 +104,56 @@ def check_log(settings: BaseSettings) -> None:
     if file := settings.get("LOG_FILE"):
         with os_errors_as(UsageError, f"cannot write the log file {file}"), Path(file).open("ab"):
             pass
+
+
+#: most workers; more are surely a slip
+_MOST = 256
+
+
+def worker_count(settings: BaseSettings) -> int:
+    """Return the number of workers in ``SEMCRAWL_WORKERS``. Raises ``UsageError``."""
+    return read_worker_count("SEMCRAWL_WORKERS", settings.get("SEMCRAWL_WORKERS", 1))
+
+
+def read_worker_count(name: str, value: Any) -> int:
+    """Read a number of workers, or ``auto``: one per processor that this process may use.
+
+    ``name`` is the setting or option. Raises ``UsageError``.
+    """
+    if value == "auto":
+        return processors()
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        number = 0
+    if not 1 <= number <= _MOST:
+        raise UsageError(f"{name} must be auto or a number from 1 to {_MOST}, not {value!r}")
+    return number
+
+
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True)
+class TransferOptions:
+    """Bounds of an answer, and of the wait for it."""
+
+    #: most bytes of an answer's headers
+    headers_limit: int = setting("SEMCRAWL_MAX_HEADERS_SIZE")
+    #: bytes above which a body is kept in a file, and decoded in a thread
+    in_memory: int = setting("SEMCRAWL_MAX_SIZE_IN_MEMORY")
+    thread_above: int = setting("SEMCRAWL_READ_IN_THREAD_ABOVE")
+    #: least bytes per second, and the seconds over which they are measured
+    least_rate: float = setting("SEMCRAWL_LEAST_RATE")
+    grace: float = setting("SEMCRAWL_LEAST_RATE_GRACE")
+    #: seconds in which a host that gave nothing yet must answer
+    first_answer: float = setting("SEMCRAWL_FIRST_ANSWER_TIMEOUT")
+    #: longest Retry-After of a link
+    longest_retry: float = setting("SEMCRAWL_MAX_RETRY_AFTER")
+    delay: float = setting("SEMCRAWL_CRAWL_DELAY")
+    #: whether hosts outside of the public internet may be requested
+    allow_private: bool = setting("SEMCRAWL_ALLOW_PRIVATE_ADDRESSES")

@@ -1,8 +1,11 @@
-"""Installs semcrawl's components among Scrapy's."""
+"""The parts of a crawl: which components are installed, and where settings come from."""
 
 from __future__ import annotations
 
+import os
+import re
 from asyncio import AbstractEventLoop
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from inspect import isasyncgenfunction
@@ -14,15 +17,61 @@ from scrapy.utils.conf import closest_scrapy_cfg
 from scrapy.utils.misc import load_object
 
 from semcrawl import __version__
+from semcrawl import settings as _defaults
 from semcrawl import settings as defaults
 from semcrawl.config.checks import is_on_redis
-from semcrawl.config.environment import take_environment
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.redisserver import adopt_redis
 from semcrawl.errors import UsageError
 from semcrawl.houses import houses
+from semcrawl.settings import *  # noqa: F403
 from semcrawl.settings.feedformats import FEED_EXPORTERS, FEED_STORAGES
 from semcrawl.settings.reader import check_name
+
+#: settings of scrapy-redis that workers need
+_SCRAPY_REDIS = ("MAX_IDLE_TIME_BEFORE_CLOSE", "REDIS_START_URLS_KEY")
+
+#: variables that Kubernetes and Docker make of a service's name, and those of our tests
+_OTHERS = re.compile(
+    r"SEMCRAWL_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)\w*)?)"
+    r"|SEMCRAWL_(?:TEST_\w+|SUITES)"
+)
+
+
+def take_environment(settings: BaseSettings) -> None:
+    """Let the ``SEMCRAWL_`` variables of the environment replace the settings' defaults.
+
+    A project, a spider and the command line replace them in turn. Raises ``UsageError`` for a name
+    that is no setting.
+    """
+    for name, value in settings_in(os.environ).items():
+        if not name.startswith("SEMCRAWL_"):
+            continue
+        check_name(name)
+        priority = settings.getpriority(name) or 0
+        is_default = settings.get(name) == getattr(_defaults, name)
+        if priority <= SETTINGS_PRIORITIES["addon"] or (
+            is_default and priority <= SETTINGS_PRIORITIES["project"]
+        ):
+            settings.set(name, value, max(priority, SETTINGS_PRIORITIES["addon"]))
+
+
+def settings_in(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings in an environment: ours, and those of Scrapy for which we have defaults.
+
+    Misspelt names that begin with ``SEMCRAWL_`` are included, so that commands refuse them.
+    """
+    return {
+        name: value
+        for name, value in environment.items()
+        if name.startswith("SEMCRAWL_") or hasattr(_defaults, name) or name in _SCRAPY_REDIS
+        if name.isupper()
+        if not _OTHERS.fullmatch(name) or hasattr(_defaults, name)
+        if value or isinstance(getattr(_defaults, name, ""), str | list)
+    }
+
+
+globals().update(settings_in(os.environ))
 
 #: Scrapy's setting of the event loop, as a command's default, which a project or ``-s`` overrides.
 #: Programs that start crawls by themselves keep their loop: Scrapy refuses one that differs from
@@ -42,7 +91,7 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "semcrawl.middlewares.codings.ForgivingCompressionMiddleware": 590,
     "scrapy.downloadermiddlewares.stats.DownloaderStats": None,
-    "semcrawl.middlewares.downloadstats.DownloadStats": 850,
+    "semcrawl.middlewares.attempts.DownloadStats": 850,
     "semcrawl.middlewares.fetchfilter.FetchFilterMiddleware": 940,
     "semcrawl.middlewares.health.HostHealthMiddleware": 945,
     "semcrawl.middlewares.attempts.AttemptMiddleware": 950,
@@ -50,17 +99,17 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
 
 #: middlewares of ours that are left out where a project orders Scrapy's, which do the same
 _SCRAPYS = {
-    "semcrawl.middlewares.downloadstats.DownloadStats": (
+    "semcrawl.middlewares.attempts.DownloadStats": (
         "scrapy.downloadermiddlewares.stats.DownloaderStats"
     ),
-    "semcrawl.crawl.referers.Referers": "scrapy.spidermiddlewares.referer.RefererMiddleware",
+    "semcrawl.crawl.acknowledgement.Referers": "scrapy.spidermiddlewares.referer.RefererMiddleware",
 }
 
 #: ours is next to the engine, so it sees what all others let through. Scrapy's own only handle
 #: requests, which our callbacks never return. They are off, as each costs a generator per item
 SPIDER_MIDDLEWARES: dict[str, int | None] = {
     "semcrawl.crawl.acknowledgement.Acknowledgement": -1000,
-    "semcrawl.crawl.referers.Referers": 700,
+    "semcrawl.crawl.acknowledgement.Referers": 700,
     "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
     "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
@@ -69,22 +118,22 @@ SPIDER_MIDDLEWARES: dict[str, int | None] = {
 }
 
 EXTENSIONS: dict[str, int | None] = {
-    "semcrawl.download.spool.SpoolRemoval": 200,
-    "semcrawl.extensions.ping.PingAddress": 400,
-    "semcrawl.extensions.liveness.Liveness": 450,
-    "semcrawl.extensions.progress.Progress": 500,
+    "semcrawl.crawl.downloadhandler.SpoolRemoval": 200,
+    "semcrawl.spiders.submitting.PingAddress": 400,
+    "semcrawl.crawl.liveness.Liveness": 450,
+    "semcrawl.crawl.progress.Progress": 500,
 }
 
 #: extensions for any spider
 RESULT_EXTENSIONS: dict[str, int | None] = {
     "scrapy.extensions.feedexport.FeedExporter": None,
-    "semcrawl.exporters.feeds.FeedExporter": 0,
-    "semcrawl.exporters.warc.WarcExtension": 0,
+    "semcrawl.pipelines.feeds.FeedExporter": 0,
+    "semcrawl.pipelines.warc.WarcExtension": 0,
 }
 
 ITEM_PIPELINES: dict[str, int | None] = {
     "semcrawl.pipelines.quads.QuadsFilePipeline": 300,
-    "semcrawl.pipelines.embedded.EmbeddedQuadsPipeline": 310,
+    "semcrawl.pipelines.quads.EmbeddedQuadsPipeline": 310,
     "semcrawl.pipelines.topicpages.PagesPipeline": 315,
     "semcrawl.pipelines.files.FilesPipeline": 320,
     "semcrawl.pipelines.metadata.MetadataPipeline": 900,
@@ -106,7 +155,7 @@ def install(settings: BaseSettings) -> None:
     adopt_redis(settings)
     if is_on_redis(settings) and not settings.get("REDIS_ITEMS_SERIALIZER"):
         # scrapy-redis's own cannot encode quads
-        _settle(settings, "REDIS_ITEMS_SERIALIZER", "semcrawl.exporters.textfeeds.item_json")
+        _settle(settings, "REDIS_ITEMS_SERIALIZER", "semcrawl.pipelines.documentfeeds.item_json")
     say_who_it_is(settings)
     # Scrapy's ``issubclass`` only looks at methods, and accepts any scheduler
     if load_object(SCHEDULER) not in load_object(settings["SCHEDULER"]).__mro__:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError
 from semcrawl.houses import houses
-from semcrawl.web.mediatypes import media_type
+from semcrawl.web.bodies import media_type
 from semcrawl.web.vocabulary import VAGUE_MEDIA_TYPES, Kind
 
 #: Python's table of extensions, and data formats that it may lack
@@ -43,7 +43,7 @@ class Targets:
     html: bool = False
     #: media types of bodies that are kept as files; ``text/*`` matches several
     media_types: tuple[str, ...] = ()
-    #: images that are kept (:class:`semcrawl.images.imageoptions.ImageOptions`)
+    #: images that are kept (:class:`semcrawl.images.imageitems.ImageOptions`)
     images: bool = False
 
     @classmethod

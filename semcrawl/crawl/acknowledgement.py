@@ -10,12 +10,28 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Request, Response
+from scrapy.spidermiddlewares.referer import RefererMiddleware
 from twisted.python.failure import Failure
 
 from semcrawl.crawl.attempt import ATTEMPT, Attempt
-from semcrawl.crawl.lost import ItemNotWritten, end_crawl
-from semcrawl.crawl.referers import Referers
-from semcrawl.crawl.spider import SessionSpider
+from semcrawl.crawl.failures import ItemNotWritten, end_crawl
+from semcrawl.crawl.session import SessionSpider
+
+
+class Referers(RefererMiddleware):
+    """Spider middleware: names the page that a request comes from, as Scrapy's own does.
+
+    Scrapy's passes on every item of every page through a generator, in search of requests. This one
+    is asked by :class:`~semcrawl.crawl.acknowledgement.Acknowledgement` when there is a request,
+    and by Scrapy's redirects.
+    """
+
+    process_spider_output = None  # type: ignore[assignment]
+    process_spider_output_async = None  # type: ignore[assignment]
+
+    def name_page(self, request: Request, response: Response) -> None:
+        """Set the header, unless the request has it."""
+        self.get_processed_request(request, response)
 
 
 class Acknowledgement:

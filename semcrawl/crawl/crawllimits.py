@@ -19,11 +19,11 @@ from typing import Any, Protocol, Self
 import msgpack
 from scrapy.settings import BaseSettings
 
-from semcrawl.config.urlpatterns import UrlPattern, UrlPatterns, listed
+from semcrawl.config.scope import UrlPattern, UrlPatterns, listed
 from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier.contract import QUEUES, Frontier
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.metadata.tally import Tally, is_context_fetch, is_robots
+from semcrawl.metadata.summary import Tally, is_context_fetch, is_robots
 from semcrawl.web.hosts import domain_of, netloc_of, start_of
 
 #: seconds after which a worker reads changed limits and what other workers have spent

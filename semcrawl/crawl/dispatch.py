@@ -3,21 +3,158 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections import Counter
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Mapping,
+    Sequence,
+    Set,
+)
+from dataclasses import dataclass, field
+from math import ceil, inf
+from typing import Any
+from uuid import uuid4
 
+from semcrawl.crawl.attempt import LeaseBook
 from semcrawl.crawl.channels import SpiderChannels
+from semcrawl.crawl.failures import CrawlEnds
 from semcrawl.crawl.hosthealth import HostHealth
 from semcrawl.crawl.intake import Intake
 from semcrawl.crawl.learning import original_url
-from semcrawl.crawl.leasebook import LeaseBook
 from semcrawl.crawl.options import SessionOptions
-from semcrawl.crawl.slots import QueueTurns, Slots
-from semcrawl.frontier.contract import NONE_SKIPPED, Frontier, Lease, SkippedHosts
+from semcrawl.errors import FrontierError
+from semcrawl.frontier.contract import (
+    NONE_SKIPPED,
+    QUEUES,
+    Frontier,
+    Lease,
+    LeftOutLinks,
+    SkippedHosts,
+    Withheld,
+)
+from semcrawl.recent import Recent
 from semcrawl.relevance import Relevance
-from semcrawl.relevance.contract import Restrained
+from semcrawl.relevance.contract import Estimating, Forecasting, Restrained
+from semcrawl.relevance.learned.expecting import Patience
 from semcrawl.sources.listing import is_judged
+from semcrawl.web.hosts import name_of, pay_level_domain
+
+#: requests for a link of an untried host: its own and the one for robots.txt, both in Scrapy's
+#: limit
+_REQUESTS_OF_UNTRIED = 2
+#: more links than there ever is room for
+_ANY = 1_000_000
+#: expected yield (targets per request) of each queue before the first fetch: links out of RDF lead
+#: to terms and things more often than to documents
+_PRIOR = {"html": 0.3, "rdf": 0.1}
+#: weight of the latest fetch
+_WEIGHT = 0.1
+#: requests after which the memory of past ones is halved, where queues have shares
+_REMEMBERED = 200
+
+
+@dataclass
+class QueueTurns:
+    """Which queue comes first: by its share, or by its recent yield.
+
+    The yield of a queue is an exponentially weighted mean (targets per request). The dispatcher
+    takes links from the queue with the best yield first; the others fill the room that it leaves.
+    So the RDF crawler's links take no room from the focused HTML crawler (sources.md T.6: each its
+    own share) unless they yield more. With ``shares`` (weights by queue, others 1) each queue gets
+    its part of the requests as long as links wait in it.
+    """
+
+    shares: Mapping[str, float] = field(default_factory=dict)
+    _yields: dict[str, float] = field(default_factory=dict)
+    _given: Counter[str] = field(default_factory=Counter)
+
+    def note(self, queue: str, *, target: bool) -> None:
+        """Note whether a fetch gave a target."""
+        before = self.expected(queue)
+        self._yields[queue] = before + _WEIGHT * (float(target) - before)
+
+    def expected(self, queue: str) -> float:
+        """Return the expected targets per request of a queue, 0 to 1."""
+        return self._yields.get(queue, _PRIOR.get(queue, 0.1))
+
+    def order(self, queues: Iterable[str]) -> list[str]:
+        """Return the queues, best yield first, equal ones by name."""
+        return sorted(queues, key=lambda queue: (-self.expected(queue), queue))
+
+    def give(self, queue: str) -> None:
+        """Note that a request was given to a queue."""
+        self._given[queue] += 1
+        if self._given.total() >= _REMEMBERED:
+            self._given = Counter({each: n // 2 for each, n in self._given.items()})
+
+    def turns(self, queues: Iterable[str], room: int) -> list[tuple[str, int]]:
+        """Return the queues in their order, each with the most links to take of it in its turn.
+
+        Where there are shares, what they leave free is given away in a second round.
+        """
+        order = self.order(queues)
+        free = [(queue, room) for queue in order]
+        if not self.shares:
+            return free
+        weights = {queue: self.shares.get(queue, 1.0) for queue in order}
+        after = sum(self._given[queue] for queue in order) + room
+        whole = sum(weights.values()) or 1.0
+        owed = {q: after * weights[q] / whole - self._given[q] for q in order}
+        order.sort(key=lambda queue: -owed[queue])
+        return [(queue, ceil(owed[queue])) for queue in order if owed[queue] > 0] + free
+
+
+class Slots:
+    """Decides which links may have the free slots.
+
+    Two kinds of links get at most ``share`` of the ``concurrency``: those of one pay-level domain,
+    as soon as there are two; and those of untried hosts (by ``gave_something``), once some hosts
+    were found dead.
+    """
+
+    def __init__(
+        self, concurrency: int, share: float, gave_something: Callable[[str], bool]
+    ) -> None:
+        #: slots of that share
+        self.most = max(1, int(concurrency * share))
+        self._bounded = self.most < concurrency
+        self._gave_something = gave_something
+        self._domains: set[str] = set()
+
+    def skipped(
+        self, in_flight: Collection[Lease], late: Collection[str] = (), *, some_are_dead: bool
+    ) -> tuple[SkippedHosts, int]:
+        """Return the hosts that have their share, and how many links may be taken of others.
+
+        Leases that are ``late`` (by id) let others go to untried hosts in their place.
+        """
+        if not self._bounded:
+            return NONE_SKIPPED, _ANY
+        domains = Counter(pay_level_domain(name_of(lease.entry.host)) for lease in in_flight)
+        if len(self._domains) < 2:
+            self._domains |= domains.keys()
+        held = domains if len(self._domains) > 1 else Counter[str]()
+        new = [
+            lease
+            for lease in in_flight
+            if lease.id not in late and not self._gave_something(lease.entry.host)
+        ]
+        untried = len(new) * _REQUESTS_OF_UNTRIED
+        full = [domain for domain, number in held.items() if number >= self.most]
+        untried_full = some_are_dead and untried >= self.most
+        left = [self.most - number for number in held.values() if number < self.most]
+        if some_are_dead and not untried_full:
+            left.append(max(1, (self.most - untried) // _REQUESTS_OF_UNTRIED))
+        most = self.most if held or some_are_dead else _ANY
+        return SkippedHosts(untried_full, full), min(left, default=most)
+
 
 logger = logging.getLogger(__name__)
 
@@ -351,3 +488,256 @@ async def read_arrivals() -> None:
         now = time.monotonic()
         idle_rounds = idle_rounds + 1 if now - last < _IDLE_ROUND else 0
         last = now
+
+
+class CompletionCheck:
+    """Checks whether the crawl is over, by the frontier's own counts.
+
+    ``some_wait`` tells whether links wait, which costs less than counting them.
+    """
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        channels: SpiderChannels,
+        options: SessionOptions,
+        some_wait: Callable[[], Awaitable[bool]],
+    ) -> None:
+        self._frontier = frontier
+        self._channels = channels
+        self._options = options
+        self._some_wait = some_wait
+        self._last_work = time.monotonic()
+
+    def worked(self) -> None:
+        """Note that there was work to do."""
+        self._last_work = time.monotonic()
+
+    async def is_over(self, *, spent: bool) -> bool:
+        """Whether nothing is left to do, neither here nor, by the frontier's counts, elsewhere.
+
+        Call it while this worker holds no links. ``spent``: its budget of requests is spent.
+        """
+        if self._channels.opened < self._options.spiders or not self._channels.all_planted:
+            return False
+        if spent:
+            return True
+        if any(channel.busy() for channel in self._channels.values()):
+            self.worked()
+            return False
+        if self._channels.any_waits:
+            return self._idle_for(self._options.idle_time) and self._options.idle_time > 0
+        if await self._some_wait():
+            self.worked()
+            return False
+        counts = await self._frontier.counts(list(self._channels), self._channels.seed_keys)
+        if not counts.finished:
+            self.worked()
+            return False
+        if self._options.shared:
+            others = await self._frontier.counts(QUEUES, [])
+            if others.leased:
+                return False
+        return self._idle_for(self._options.idle_time)
+
+    def _idle_for(self, seconds: float) -> bool:
+        return time.monotonic() - self._last_work >= seconds
+
+
+class Outlook:
+    """The worth of the waiting links, where the strategy can estimate it.
+
+    With ``patience``, a number of requests, :meth:`note` says when to give up.
+    """
+
+    def __init__(self, strategy: Relevance | None, patience: int) -> None:
+        #: the crawl ended early, as too few targets are expected among the links left
+        self.gave_up = False
+        #: targets that the strategy expects among the links left at the end; ``None`` if unknown
+        self.expected_left: float | None = None
+        #: links that waited at the end; ``None`` if they were not counted
+        self.waiting_left: int | None = None
+        #: entries of lists that have not become links yet, by list
+        self.listed: dict[str, int] = {}
+        #: links dropped because the frontier was full
+        self.dropped = 0
+        #: links that were not added
+        self.left_out = LeftOutLinks()
+        #: families whose links are withheld, as the requested ones led nowhere
+        self.withheld: list[Withheld] = []
+        #: fetches of this run, and the targets among them
+        self.fetches = self.targets = 0
+        self._requests = patience
+        self._patience = Patience(patience) if patience else None
+        self._strategy = strategy
+
+    def note(self, *, target: bool) -> bool:
+        """Note a fetch; return whether the crawl gives up now."""
+        self.fetches += 1
+        self.targets += target
+        if self._patience is None or self.gave_up:
+            return False
+        self._patience.note(target=target)
+        if self._patience.is_over():
+            # ask the strategy only now: its expectation reads all waiting links
+            self.gave_up = not isinstance(self._strategy, Forecasting) or self._patience.is_over(
+                self._strategy.expected_next(self._requests)
+            )
+        return self.gave_up
+
+    async def look_back(self, frontier: Frontier) -> None:
+        """Note which links are left at the end."""
+        counts = await frontier.counts(QUEUES, [])
+        # links leased now will wait again
+        self.waiting_left = counts.waiting + counts.leased
+        self.dropped = counts.dropped
+        self.left_out = await frontier.aside.left_out()
+        self.withheld = await frontier.aside.withheld()
+        if isinstance(self._strategy, Estimating):
+            # no strategy sees the entries of lists: they are as good as what was fetched
+            share = self.targets / max(1, self.fetches)
+            of_lists = share * self.listed_left
+            self.expected_left = float(self._strategy.expected_remaining()) + of_lists
+
+    @property
+    def listed_left(self) -> int:
+        """Entries of this process's lists that have not become links yet."""
+        return sum(self.listed.values())
+
+
+#: share of the concurrency that may wait the full time for servers that were silent once
+_PATIENT = 1 / 8
+#: weight of the latest first answer or silence; least share of the limit that a server has
+_WEIGHT_OF_ANSWER, _LEAST = 0.1, 0.2
+#: most silent servers that are remembered
+_MOST_SERVERS = 10_000
+
+
+class FirstAnswers:
+    """Bounds the time that a server has for its first answer.
+
+    A server that never answered has ``limit`` seconds (0 = no bound), and as little as a fifth of
+    them while most such servers are silent. Its second request has the full time of downloads,
+    ``full``, but only a few such servers at a time. So ten thousand silent servers do not hold all
+    slots, and a server that is merely slow can answer.
+    """
+
+    def __init__(
+        self,
+        limit: float,
+        full: float,
+        concurrency: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._limit = limit if 0 < limit < (full or inf) else 0.0
+        self._full = full or inf
+        self._most = max(1, int(concurrency * _PATIENT))
+        self._clock = clock
+        #: recent share of servers that gave their first answer in time
+        self._answering = 1.0
+        #: servers that were silent, and whether they have had the full time
+        self._silent: Recent[str, bool] = Recent(_MOST_SERVERS)
+        #: servers that have the full time now, and until when
+        self._patient: dict[str, float] = {}
+
+    def limit(self, server: str) -> float:
+        """Return the seconds for the answer of a server that never answered; 0 = no bound."""
+        limit = self._limit * max(_LEAST, self._answering)
+        if not limit or self._silent.get(server, True):
+            return limit
+        now = self._clock()
+        if server not in self._patient:
+            self._patient = {each: end for each, end in self._patient.items() if end > now}
+            if len(self._patient) >= self._most:
+                return limit
+            self._patient[server] = now + self._full
+        return 0.0
+
+    def silent(self, server: str) -> None:
+        """Note that a server which never answered did not answer in time."""
+        had = self._patient.pop(server, None) is not None
+        self._silent[server] = had or self._silent.get(server, False)
+        self._answering *= 1 - _WEIGHT_OF_ANSWER
+
+    def answered(self, server: str) -> None:
+        """Note a server's first answer."""
+        self._patient.pop(server, None)
+        self._silent.pop(server, None)
+        self._answering += _WEIGHT_OF_ANSWER * (1 - self._answering)
+
+
+@dataclass(slots=True)
+class Turn:
+    """A host's turn of an errand: no other request goes to the host until it is sent or ended."""
+
+    host: str
+    #: name of the errand; empty if the host has no crawl delay, so that nothing is counted
+    errand: str
+    _frontier: Frontier = field(repr=False)
+    _sent: bool = False
+    _ended: bool = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the turn is over."""
+        return self._ended
+
+    async def starts(self) -> bool:
+        """Note that the request leaves now; return whether the turn still holds."""
+        self._sent = True
+        return not self.errand or await self._frontier.pace.errand_starts(self.host, self.errand)
+
+    async def end(self) -> None:
+        """Note that the request is over, or will not be sent; later calls do nothing."""
+        if self._ended:
+            return
+        self._ended = True
+        if self.errand:
+            with contextlib.suppress(FrontierError):  # a turn that is not ended expires
+                await self._frontier.pace.errand_over(self.host, self.errand, sent=self._sent)
+
+
+class Turns:
+    """Gets the turns of a process's errands."""
+
+    def __init__(self, frontier: Frontier) -> None:
+        self._frontier = frontier
+        self._ending: set[asyncio.Task[None]] = set()
+        self._closed = asyncio.Event()
+
+    def close(self) -> None:
+        """End all that wait for a turn, now and later, as the crawl is stopped."""
+        self._closed.set()
+
+    async def next(self, host: str, *, instead_of: Lease | None = None) -> Turn:
+        """Wait for the next turn of a host; raise ``CrawlEnds`` if the crawl is stopped before.
+
+        ``instead_of``: a link that has the host's turn and gives it up.
+        """
+        errand = uuid4().hex
+        turn = Turn(host, errand, self._frontier)
+        try:
+            wait = await self._frontier.pace.errand(host, errand, instead_of=instead_of)
+            while wait:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._closed.wait(), wait)
+                if self._closed.is_set():
+                    raise CrawlEnds
+                wait = await self._frontier.pace.errand(host, errand)
+        except BaseException:
+            self.run_in_background(turn.end())
+            raise
+        if wait is None:
+            turn.errand = ""
+        return turn
+
+    def run_in_background(self, call: Coroutine[Any, Any, None]) -> None:
+        """Make a call to the frontier without waiting for it."""
+
+        async def run() -> None:
+            with contextlib.suppress(FrontierError):
+                await call
+
+        task = asyncio.get_running_loop().create_task(run())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)

@@ -2,19 +2,113 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Iterator, Sequence, Set
+from collections import Counter
+from collections.abc import Callable, Iterator, MutableMapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from http import HTTPStatus
 from math import inf
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-from semcrawl.crawl.restpolicy import RestPolicyName
-from semcrawl.frontier.contract import Rest
-from semcrawl.machine.recent import Recent
+from semcrawl.frontier.contract import Pace, Rest
+from semcrawl.recent import Recent
+from semcrawl.relevance import Relevance
+from semcrawl.relevance.contract import Weighing
 from semcrawl.settings.reader import setting
-from semcrawl.terminal.messages import amount
+from semcrawl.terminal import amount
+
+#: failed checks after which a page is gone (sources.md I)
+_GONE_AFTER = 4
+#: pages whose checks are remembered
+_REMEMBERED = 10_000
+
+
+class RestPolicyName(StrEnum):
+    """The policies, as ``SEMCRAWL_HOST_REST_POLICY`` names them."""
+
+    #: every failed check adds the same; pages wait until their host is given up
+    EVEN = "even"
+    #: RestTime += α·PageRank(page); a page is gone after four failed checks (sources.md I)
+    PAGERANK = "pagerank"
+
+
+@runtime_checkable
+class RestPolicy(Protocol):
+    """The rule by which hosts rest."""
+
+    def step(self, url: str) -> float:
+        """Seconds that a failure of this page adds to its host's rest; a success subtracts them."""
+        ...
+
+    def is_gone(self, url: str) -> bool:
+        """Count a failed check of a page whose host is down; return whether to give it up."""
+        ...
+
+    def answered(self, url: str) -> None:
+        """Note that a page was fetched."""
+        ...
+
+
+class EvenRests:
+    """Every check changes the rest by the same number of seconds."""
+
+    def __init__(self, rest: float) -> None:
+        """``rest``: that number."""
+        self._rest = rest
+
+    def step(self, url: str) -> float:
+        """Return the same number for all pages."""
+        return self._rest
+
+    def is_gone(self, url: str) -> bool:
+        """Return false: pages wait for their host."""
+        return False
+
+    def answered(self, url: str) -> None:
+        """Do nothing."""
+
+
+class PageRankRests:
+    """RestTime += α·PageRank(page), and -= on success; α is a number of seconds.
+
+    **Reading**: a check is a request that finds out whether a host that is down answers again.
+    Each worker counts its own checks. The crawl gives a host up as early as with
+    :class:`EvenRests`, even if some of its pages had fewer checks.
+    """
+
+    def __init__(self, rest: float, pagerank: Callable[[str], float]) -> None:
+        """``rest`` is α; ``pagerank`` returns the PageRank of a page (1 on average)."""
+        self._rest, self._pagerank = rest, pagerank
+        self._failed: Counter[str] = Counter()
+
+    def step(self, url: str) -> float:
+        """Return α·PageRank(page)."""
+        return self._rest * max(0.0, self._pagerank(url))
+
+    def is_gone(self, url: str) -> bool:
+        """Count a failed check; the page is gone with the fourth."""
+        self._failed[url] += 1
+        if self._failed[url] >= _GONE_AFTER:
+            del self._failed[url]
+            return True
+        if len(self._failed) > _REMEMBERED:
+            del self._failed[next(iter(self._failed))]
+        return False
+
+    def answered(self, url: str) -> None:
+        """Forget the page's failed checks."""
+        self._failed.pop(url, None)
+
+
+def rest_policy(name: RestPolicyName, rest: float, strategy: Relevance) -> RestPolicy:
+    """Make a policy; every page has PageRank 1 unless the strategy knows better."""
+    if name is RestPolicyName.EVEN:
+        return EvenRests(rest)
+    weighs = strategy.importance if isinstance(strategy, Weighing) else lambda _: 1.0
+    return PageRankRests(rest, weighs)
+
 
 #: seconds within which several refusals (429) of a host count as one
 _TOGETHER = 1.0
@@ -270,3 +364,86 @@ def given_up_lines(hosts: Sequence[GivenUp]) -> Iterator[str]:
     if others := first[_SHOWN:]:
         links = amount(sum(host.links for host in others), "link")
         yield f"{len(others):,} other hosts do not answer: {links} set aside."
+
+
+logger = logging.getLogger(__name__)
+
+#: most other hosts that are probed before a failed host is probed again
+_OTHERS = 3
+#: seconds longer than any rest, to end a rest at once
+_ALL = 1e9
+#: more requests than are ever under way
+_MANY = 1 << 30
+
+
+class NetworkPause:
+    """Lets one link at a time through, at growing intervals, until a host answers.
+
+    ``down``: the hosts that this process knows to rest. ``fail`` ends the crawl with a reason.
+    """
+
+    def __init__(
+        self,
+        pace: Pace,
+        options: HealthOptions,
+        down: MutableMapping[str, Rest],
+        fail: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._pace = pace
+        self._options = options
+        self._down = down
+        self._fail = fail
+        self._clock = clock
+        self._outage: Outage | None = None
+        #: hosts that did not answer during the pause
+        self.asked: set[str] = set()
+        #: requests under way since before the pause, which no probe waits for: they may take long
+        self._before = 0
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the crawl is paused."""
+        return self._outage is not None
+
+    def room(self, flying: int) -> int | None:
+        """Return how many links may be taken now; ``None`` if the crawl is not paused."""
+        if self._outage is None:
+            return None
+        self._before = min(self._before, flying)
+        return int(flying == self._before and self._clock() >= self._outage.until)
+
+    async def no_answer(self, host: str) -> None:
+        """Begin or lengthen the pause, as a host did not answer."""
+        step, now = self._options.rest, self._clock()
+        if self._outage is None:
+            self._outage = Outage(now, now + step, step)
+            self._before = _MANY
+            logger.warning("no host answers any more: the crawl pauses until the network is back")
+        elif self._outage.probe_failed(step, now):
+            seconds = now - self._outage.since
+            if seconds >= self._options.patience:
+                self._fail(
+                    f"no host has answered for {seconds:.0f} s: is the network away? "
+                    "Nothing is lost, and the next run goes on from here"
+                )
+        # it rests while other hosts are probed, as these may answer
+        self.asked.add(host)
+        rest = self._outage.rest * (1 + min(len(self.asked), _OTHERS))
+        await self._pace.up(host, step=_ALL)
+        self._down[host] = await self._pace.down(
+            host, Sign.SILENT, step=rest, patience=inf, untried_patience=inf
+        )
+
+    async def end(self) -> bool:
+        """End the pause, as a host answered; return whether there was one."""
+        if self._outage is None:
+            return False
+        seconds = self._clock() - self._outage.since
+        self._outage = None
+        for host in self.asked:
+            self._down.pop(host, None)
+            await self._pace.up(host, step=_ALL)
+        self.asked.clear()
+        logger.warning("the network is back after %d s: the crawl goes on", seconds)
+        return True

@@ -1,7 +1,7 @@
 """Lets hosts rest that are down or block us; pauses the crawl when our own network is down.
 
 Rest time follows sources.md I: when a page cannot be fetched, its domain rests, longer with each
-further failure and shorter with each success (:mod:`semcrawl.crawl.restpolicy`).
+further failure and shorter with each success (:mod:`semcrawl.crawl.healthsigns`).
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from semcrawl.crawl.healthsigns import (
     FruitlessHosts,
     GivenUp,
     HealthOptions,
+    NetworkPause,
     Outage,
     Sign,
     rest_message,
+    rest_policy,
 )
 from semcrawl.crawl.intake import Intake
-from semcrawl.crawl.listgroups import check_link
-from semcrawl.crawl.networkpause import NetworkPause
-from semcrawl.crawl.restpolicy import rest_policy
+from semcrawl.crawl.lists import check_link
 from semcrawl.frontier.contract import Entry, Lease, Rest, WaitingLink
 from semcrawl.frontier.links import LinkState
-from semcrawl.machine.recent import Recent
+from semcrawl.recent import Recent
 from semcrawl.web.hosts import name_of, netloc_of, origin_of, pay_level_domain
 
 logger = logging.getLogger(__name__)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from semcrawl.config.leadoptions import LeadOptions
+from semcrawl.config.options import LeadOptions
 from semcrawl.crawl.redirects import Instead
 from semcrawl.frontier.links import GUESS, LinkState
 from semcrawl.links import Link
-from semcrawl.machine.recent import Recent
+from semcrawl.recent import Recent
 from semcrawl.relevance.contract import Label
 from semcrawl.relevance.rules import relevancy_r
 from semcrawl.sources.listing import LAST, MANY_TARGETS, PLACES, SOON

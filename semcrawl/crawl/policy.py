@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from semcrawl.config.readoptions import robots_tags
-from semcrawl.config.scope import Scope
-from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.config.options import robots_tags
+from semcrawl.config.scope import Scope, UrlPatterns
 from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page, Reason
 from semcrawl.relevance import Label
 from semcrawl.sources import SITEMAP_ELEMENT
 from semcrawl.web.hosts import host_of
-from semcrawl.web.robotstags import RobotsTags
+from semcrawl.web.robots import RobotsTags
 
 
 class LinkPolicy:

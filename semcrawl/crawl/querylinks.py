@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from semcrawl.config.leadoptions import EndpointOptions
+from semcrawl.config.options import EndpointOptions
 from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label
-from semcrawl.sources.endpointpaging import Following, first_steps
-from semcrawl.sources.endpointsteps import names_endpoint
+from semcrawl.sources.endpoints import Following, first_steps, names_endpoint
 from semcrawl.web.vocabulary import FoundBy
 
 #: the address of a query, and its state

@@ -18,9 +18,7 @@ from twisted.internet.defer import Deferred
 
 from semcrawl.crawl.attempt import ATTEMPT
 from semcrawl.crawl.channels import SpiderChannel
-from semcrawl.crawl.session import CrawlSession
-from semcrawl.crawl.sessionsource import SessionSource, session_source
-from semcrawl.crawl.spider import SessionSpider
+from semcrawl.crawl.session import CrawlSession, SessionSource, SessionSpider, session_source
 from semcrawl.errors import SemcrawlError
 from semcrawl.frontier.contract import Lease
 
@@ -38,7 +36,7 @@ class FrontierScheduler(BaseScheduler):
     """Gives the engine the requests of leased links.
 
     A spider takes part if it has ``make_request`` (see
-    :class:`~semcrawl.crawl.spider.SessionSpider`); other spiders get Scrapy's own scheduler. So do
+    :class:`~semcrawl.crawl.session.SessionSpider`); other spiders get Scrapy's own scheduler. So do
     requests with callbacks of the user's, which are not links: they go first, under Scrapy's
     settings.
     """

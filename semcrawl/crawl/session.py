@@ -10,29 +10,44 @@ import contextlib
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
+from typing import Any, Protocol, cast
 
-from semcrawl.crawl.attempt import Attempt
+from scrapy.crawler import Crawler
+from scrapy.http import Request, Response
+from scrapy.settings import BaseSettings
+from twisted.python.failure import Failure
+
+from semcrawl.config.checks import worker_count
+from semcrawl.config.jobdir import job_path
+from semcrawl.crawl.attempt import Attempt, LeaseBook
 from semcrawl.crawl.channels import SpiderChannel, SpiderChannels
-from semcrawl.crawl.dispatch import Dispatcher, EventReader, read_arrivals
+from semcrawl.crawl.dispatch import (
+    CompletionCheck,
+    Dispatcher,
+    EventReader,
+    Outlook,
+    Turns,
+    read_arrivals,
+)
 from semcrawl.crawl.hosthealth import HostHealth
 from semcrawl.crawl.intake import Intake
 from semcrawl.crawl.leadmemory import LeadMemory
-from semcrawl.crawl.leasebook import LeaseBook
 from semcrawl.crawl.options import SessionOptions
-from semcrawl.crawl.outlook import CompletionCheck, Outlook
 from semcrawl.crawl.sharedcontexts import ContextCache
 from semcrawl.crawl.sharedrobots import SharedRobots
-from semcrawl.crawl.turns import Turns
 from semcrawl.errors import FrontierCorrupt, FrontierError, FrontierGone, SemcrawlError
-from semcrawl.frontier.contract import Frontier, Lease
+from semcrawl.frontier.backends import check_backend, check_crawl_name, job_backend
+from semcrawl.frontier.contract import Frontier, FrontierOptions, Lease, WaitingLink
 from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page
-from semcrawl.machine.heap import give_back
-from semcrawl.machine.recent import Recent
-from semcrawl.metadata.tally import Tally
-from semcrawl.relevance import Outcome, Ranked, Relevance
+from semcrawl.metadata.summary import Tally
+from semcrawl.processes import give_back
+from semcrawl.recent import Recent
+from semcrawl.relevance import Outcome, Ranked, Relevance, crawl_strategy
+from semcrawl.settings.reader import fill, number
 
 logger = logging.getLogger(__name__)
 Logger = logging.Logger | logging.LoggerAdapter[logging.Logger]
@@ -376,3 +391,189 @@ class CrawlSession:
             except Exception:
                 # a strategy's fault, say: the leases must be renewed nevertheless
                 logger.exception("what was learned cannot be saved")
+
+
+#: seconds without work after which a crawl that had seeds ends
+_IDLE = "MAX_IDLE_TIME_BEFORE_CLOSE"
+
+
+def frontier_options(settings: BaseSettings) -> FrontierOptions:
+    """Read the frontier's settings; raise ``UsageError`` for wrong ones."""
+    return fill(FrontierOptions, settings)
+
+
+def session_options(settings: BaseSettings) -> SessionOptions:
+    """Read the session's settings, Scrapy's among them; raise ``UsageError`` for wrong ones."""
+    concurrency = number(
+        "CONCURRENT_REQUESTS", settings.get("CONCURRENT_REQUESTS", 16), 1, whole=True
+    )
+    found = fill(
+        SessionOptions,
+        settings,
+        concurrency=concurrency,
+        idle_time=number(_IDLE, settings.get(_IDLE) or 0),
+        shared=bool(settings.get("REDIS_URL")) or worker_count(settings) > 1,
+        spiders=2 if settings.getbool("SEMCRAWL_HARVEST") else 1,
+    )
+    frontier = frontier_options(settings)
+    return replace(
+        found,
+        leases=max(concurrency, found.leases),
+        report_yields=frontier.fairness == "yield" or frontier.penalty_after > 0,
+    )
+
+
+@dataclass
+class SessionSource:
+    """Makes the one session of a process, and its frontier, on first use."""
+
+    settings: BaseSettings
+    _session: CrawlSession | None = None
+    _unopened: str = ""
+    _parts: tuple[SessionOptions, FrontierOptions, Relevance] | None = field(
+        default=None, repr=False
+    )
+
+    def __deepcopy__(self, memo: object) -> SessionSource:
+        """Return itself: crawlers copy their settings, but share the session."""
+        return self
+
+    def session(self) -> CrawlSession:
+        """Return the session; raise ``UsageError`` or ``FrontierUnavailable`` if there is none."""
+        if self._session is None:
+            self._session = self._make()
+        return self._session
+
+    def adopt(self, settings: BaseSettings) -> None:
+        """Use a crawler's settings, which its spider may have changed, unless others are in use."""
+        if self._session is None and self._parts is None:
+            self.settings = settings
+
+    @property
+    def failure(self) -> str:
+        """Why the crawl cannot begin or go on; empty if it can."""
+        return self._unopened or (self._session.failure if self._session else "")
+
+    def fail(self, reason: str) -> None:
+        """Note that a spider could not take part; end the crawl of the others."""
+        self._unopened = self._unopened or reason
+        if self._session is not None:
+            self._session.fail(reason)
+
+    def configure(self) -> tuple[SessionOptions, FrontierOptions, Relevance]:
+        """Read the settings and load the strategy, once; this starts and writes nothing."""
+        if self._parts is None:
+            settings = self.settings
+            check_crawl_name(settings)
+            self._parts = (
+                session_options(settings),
+                frontier_options(settings),
+                crawl_strategy(settings),
+            )
+        return self._parts
+
+    def check(self) -> None:
+        """Check that the frontier can be opened; raise as :func:`check_backend` does."""
+        check_backend(self.settings, self.folder)
+
+    def _make(self) -> CrawlSession:
+        options, frontier_settings, strategy = self.configure()
+        frontier = job_backend(self.settings, self.folder, frontier_settings)
+        return CrawlSession(frontier, strategy, options)
+
+    @property
+    def folder(self) -> Path:
+        """The job folder."""
+        return job_path(self.settings)
+
+
+def session_source(settings: BaseSettings) -> SessionSource:
+    """Return the source that the process shares, or else a new one for this crawler."""
+    shared: Any = settings.get("SEMCRAWL_SESSION_SOURCE")
+    if not isinstance(shared, SessionSource):
+        return SessionSource(settings)
+    shared.adopt(settings)
+    return shared
+
+
+class SessionSpider(Protocol):
+    """A spider that fetches the links of a session.
+
+    :meth:`join` sets ``session``; for a spider that could not join it is missing or ``None``.
+    """
+
+    #: Scrapy's name of the spider
+    name: str
+    #: the session that it takes part in
+    session: CrawlSession
+
+    @property
+    def queue(self) -> str:
+        """Queue of the frontier that it fetches: ``html`` or ``rdf``."""
+
+    @property
+    def seed_key(self) -> str:
+        """Name of its seed list."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has no seeds of its own and waits for some on that list."""
+
+    # -- called by middlewares
+    def excludes(self, request: Request) -> bool:
+        """Whether the patterns that hold now exclude a link, which then waits for others."""
+
+    # -- called by the scheduler
+    def join(self, session: CrawlSession) -> None:
+        """Take part in a session; raise ``UsageError`` if it cannot."""
+
+    def make_request(self, lease: Lease) -> Request | None:
+        """Return the request for a leased link.
+
+        ``None`` if nothing is to be sent: the spider puts another link in its place.
+        """
+
+    def end_readings(self) -> None:
+        """End the readings of documents that are under way; they are interrupted."""
+
+    # -- called by the session
+    def plant_raw(self, raw: list[str]) -> None:
+        """Put raw seeds from its list into the frontier."""
+
+    async def discover(self, page: Page, links: Sequence[Link], barren: int) -> tuple[Ranked, ...]:
+        """Put the links of a page into the frontier; return the new ones."""
+
+    # -- called by the acknowledgement
+    async def plant_own(self) -> None:
+        """Put its own seeds into the frontier."""
+
+    async def plant_request(self, request: Request, *, own: bool = False) -> None:
+        """Put a request without a callback into the frontier; ``own``: it is a seed."""
+
+    async def until_over(self) -> None:
+        """Wait until the crawl is over."""
+
+    def abandoned(self, response: Response | Failure, reason: str) -> None:
+        """Record a link whose callback failed or did not call ``super()``."""
+
+    # -- called by the middlewares
+    def why_refused(self, request: Request) -> str:
+        """Say why this run does not fetch a link; empty if it does."""
+
+    def emit(self, item: Any) -> None:
+        """Send an item that belongs to no link to the pipelines."""
+
+    def set_aside(self, links: Sequence[WaitingLink]) -> None:
+        """Record links whose host was given up."""
+
+
+def spider_of(crawler: Crawler) -> SessionSpider | None:
+    """Return the crawler's spider if it can take part in a session, otherwise ``None``."""
+    spider = crawler.spider
+    return cast(SessionSpider, spider) if hasattr(spider, "make_request") else None
+
+
+def session_of(crawler: Crawler) -> CrawlSession | None:
+    """Return the session of the crawler's spider; ``None`` if it takes part in none."""
+    session: CrawlSession | None = getattr(crawler.spider, "session", None)
+    return session

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgpack
 
-from semcrawl.config.typedfields import check_fields
+from semcrawl.config.options import check_fields
 from semcrawl.crawl.claims import SharedTasks, asked_once
-from semcrawl.crawl.turns import Turn, Turns
+from semcrawl.crawl.dispatch import Turn, Turns
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Frontier, Lease
 from semcrawl.sources import named_sitemaps

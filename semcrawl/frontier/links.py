@@ -52,7 +52,7 @@ class LinkState:
     check: bool = False
     #: what led to it; ``None`` = the default: a link of its parent, or a seed without one
     found_by: FoundBy | None = None
-    #: its step in paging through an endpoint (:mod:`semcrawl.sources.endpointsteps`), if any
+    #: its step in paging through an endpoint (:mod:`semcrawl.sources.endpoints`), if any
     query: str = ""
     #: position in a long list, of which more links are added if this one pays
     more: str = ""

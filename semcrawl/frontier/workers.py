@@ -7,7 +7,7 @@ import socket
 from pathlib import Path
 from uuid import uuid4
 
-from semcrawl.machine.processes import is_alive
+from semcrawl.processes import is_alive
 
 
 def _machine() -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from semcrawl.config.jobdir import job_path
-from semcrawl.config.readoptions import ReaderOptions
+from semcrawl.config.options import ReaderOptions
 from semcrawl.houses import House, Report
 from semcrawl.settings.reader import fill
 
@@ -44,7 +44,7 @@ class _Images(House):
         options = self._options(settings)
         if options is None:
             return None
-        from semcrawl.images.imagelinks import near_text_judge
+        from semcrawl.images.imageitems import near_text_judge
         from semcrawl.pipelines.images import ImageReading
 
         judge = near_text_judge(topic) if topic is not None else None
@@ -52,7 +52,7 @@ class _Images(House):
 
     def due(self, folder: Path) -> Collection[str]:
         """Return the addresses of broken images."""
-        from semcrawl.images.imagerows import broken_images
+        from semcrawl.images.schema import broken_images
 
         return broken_images(folder)
 
@@ -66,9 +66,9 @@ class _Images(House):
         """Merge the images; copies and logos are those of the settings."""
         if not any((folder / IMAGES_DB).is_file() for folder in folders):
             return ""
-        from semcrawl.images.imageoptions import ImageOptions
+        from semcrawl.images.imageitems import ImageOptions
         from semcrawl.images.merging import merge_images
-        from semcrawl.terminal.messages import amount
+        from semcrawl.terminal import amount
 
         options = fill(ImageOptions, settings)
         return amount(merge_images(folders, out, options), "image")
@@ -88,7 +88,7 @@ class _Images(House):
     def _options(self, settings: Any) -> Any:
         if not fill(ReaderOptions, settings).targets.images:
             return None
-        from semcrawl.images.imageoptions import image_options
+        from semcrawl.images.imageitems import image_options
 
         return image_options(settings)
 

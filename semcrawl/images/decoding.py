@@ -14,8 +14,7 @@ from functools import cache
 import imagehash
 from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
 
-from semcrawl.images.imageitems import Decoded
-from semcrawl.images.imageoptions import ImageOptions
+from semcrawl.images.imageitems import Decoded, ImageOptions
 from semcrawl.images.outcomes import ImageOutcome
 
 #: formats to read, by Pillow's names

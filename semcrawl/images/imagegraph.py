@@ -13,12 +13,11 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.orm import aliased
 
-from semcrawl.images.bestplace import best_text
-from semcrawl.images.imagerows import texts_of_places
 from semcrawl.images.outcomes import ImageOutcome
-from semcrawl.images.schema import Domain, Image, ImageAddress, ImagePlace, Page
-from semcrawl.machine.wholefiles import whole_file
+from semcrawl.images.placelearning import best_text
+from semcrawl.images.schema import Domain, Image, ImageAddress, ImagePlace, Page, texts_of_places
 from semcrawl.rdf.terms import RDF, XSD, iri_term, literal_term
+from semcrawl.wholefiles import whole_file
 
 #: file name in the job folder
 IMAGES_FILE = "images.nq"

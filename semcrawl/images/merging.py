@@ -13,9 +13,10 @@ from sqlalchemy.dialects.sqlite import insert
 
 from semcrawl.images import IMAGES_DB
 from semcrawl.images.imagegraph import IMAGES_FILE, write_graph
-from semcrawl.images.imageitems import Decoded, FetchedImage, RedirectedImage
-from semcrawl.images.imageoptions import ImageOptions
-from semcrawl.images.imagerows import (
+from semcrawl.images.imageitems import Decoded, FetchedImage, ImageOptions, RedirectedImage
+from semcrawl.images.outcomes import WAITING, ImageOutcome
+from semcrawl.images.placelearning import learn_places
+from semcrawl.images.schema import (
     ADDRESS,
     DOMAIN,
     IMAGE,
@@ -25,12 +26,12 @@ from semcrawl.images.imagerows import (
     QUERY,
     SCORE,
     TEXT,
+    THUMBNAILS,
     VISIT,
+    key_of,
+    open_images,
 )
-from semcrawl.images.imagestore import ImageStore
-from semcrawl.images.outcomes import WAITING, ImageOutcome
-from semcrawl.images.placelearning import learn_places
-from semcrawl.images.schema import THUMBNAILS, key_of, open_images
+from semcrawl.images.store import ImageStore
 
 _Row = TypeVar("_Row")
 #: rows, and images with thumbnails, that are in memory at a time

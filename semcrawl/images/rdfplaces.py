@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from semcrawl.images.imageplaces import DRAWINGS, IMAGE_EXTENSIONS, PlaceOptions, ShownImage
-from semcrawl.images.neartext import TextNear, file_name_words
+from semcrawl.images.neartexts import TextNear, file_name_words
 from semcrawl.images.outcomes import FoundAs, TextKind
+from semcrawl.images.places import DRAWINGS, IMAGE_EXTENSIONS, PlaceOptions, ShownImage
 from semcrawl.rdf.patterns import re
 from semcrawl.rdf.terms import RDF
 from semcrawl.web.urls import extension_of, path_of, resolve

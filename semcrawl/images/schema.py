@@ -7,29 +7,36 @@ changes nothing. Images are numbered in order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import Any, cast
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
+    ColumnElement,
+    Connection,
     Double,
     Engine,
     Index,
     Integer,
     LargeBinary,
     String,
+    Table,
     Text,
     func,
     select,
 )
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from semcrawl.errors import StoreError, UsageError
 from semcrawl.images import IMAGES_DB
-from semcrawl.metadata.database import connect, crawl_db_url, one_line, readable_db_url
-from semcrawl.metadata.schema import Tables
+from semcrawl.images.neartexts import place_key
+from semcrawl.images.outcomes import MAY_PASS
+from semcrawl.metadata.database import Tables, connect, crawl_db_url, one_line, readable_db_url
+from semcrawl.metadata.records import in_parts
 
 #: folder of the thumbnails, beside the database
 THUMBNAILS = "thumbnails"
@@ -52,7 +59,7 @@ class Domain(Base):
     name: Mapped[str] = mapped_column(String(255))
     #: raised and lowered by the outcomes of its fetches
     score: Mapped[float] = mapped_column(Double, default=0.0)
-    #: kind of place with the best texts (:func:`semcrawl.images.neartext.place_key`); empty until
+    #: kind of place with the best texts (:func:`semcrawl.images.neartexts.place_key`); empty until
     #: it is learned
     best_place: Mapped[str] = mapped_column(String(64), default="")
 
@@ -81,7 +88,7 @@ class PlaceScore(Base):
 
     domain_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     place: Mapped[str] = mapped_column(String(64), primary_key=True)
-    #: from 0 to 1 (:mod:`semcrawl.images.bestplace`)
+    #: from 0 to 1 (:mod:`semcrawl.images.placelearning`)
     score: Mapped[float] = mapped_column(Double)
     #: images that have a text there
     images: Mapped[int] = mapped_column(Integer)
@@ -318,3 +325,48 @@ def place_id(page_url: str, position: int) -> int:
 def thumbnail_names(hexadecimal: str) -> tuple[str, str]:
     """Return the names of an image's thumbnails in their folder, in grey and in colour."""
     return f"{hexadecimal[:2]}/{hexadecimal}-grey.jpg", f"{hexadecimal[:2]}/{hexadecimal}.jpg"
+
+
+def _table(model: type[Any]) -> Table:
+    return cast(Table, model.__table__)
+
+
+DOMAIN, PAGE, LINK, VISIT = (_table(m) for m in (Domain, Page, PageLink, Visit))
+IMAGE, ADDRESS, PLACE, TEXT = (_table(m) for m in (Image, ImageAddress, ImagePlace, NearText))
+SCORE, QUERY = _table(DomainScore), _table(Query)
+
+
+def texts_of_places(connection: Connection, places: Sequence[int]) -> dict[int, dict[str, str]]:
+    """Return the texts of places by kind of place, as :func:`.place_key` names it."""
+    found: dict[int, dict[str, str]] = {}
+    columns = (NearText.place_id, NearText.kind, NearText.tag, NearText.level, NearText.text)
+    for part in in_parts(places):
+        wanted = select(*columns).where(NearText.place_id.in_(part)).order_by(NearText.id)
+        for place, kind, tag, level, text in connection.execute(wanted):
+            found.setdefault(place, {}).setdefault(place_key(kind, tag, level)[:64], text)
+    return found
+
+
+def image_addresses(folder: Path) -> list[tuple[int, str]]:
+    """Return pairs of an image's number and an address of it; raises as ``open_images``."""
+    rows = _rows(folder, ImageAddress.image_id.is_not(None))
+    return [(row.image_id, row.url) for row in rows if row.image_id is not None]
+
+
+def broken_images(folder: Path) -> set[str]:
+    """Return the addresses that gave no image, perhaps transiently; none without a database.
+
+    Raises ``StoreError`` as ``open_images``.
+    """
+    if not (folder / IMAGES_DB).is_file():
+        return set()
+    return {row.final_url for row in _rows(folder, ImageAddress.outcome.in_(MAY_PASS))}
+
+
+def _rows(folder: Path, condition: ColumnElement[bool]) -> Sequence[ImageAddress]:
+    engine = open_images(folder)
+    try:
+        with Session(engine.execution_options(read_only=True)) as session:
+            return session.scalars(select(ImageAddress).where(condition)).all()
+    finally:
+        engine.dispose()

@@ -20,8 +20,15 @@ from sqlalchemy.exc import SQLAlchemyError
 from yarl import URL
 
 from semcrawl.errors import SemcrawlError, UsageError
-from semcrawl.imagesearch.search import MAX_QUERY, ImageSearch, found_as_dict
-from semcrawl.imagesearch.shownimages import ShownImage, shown_images, thumbnail_of, thumbnail_path
+from semcrawl.imagesearch.search import (
+    MAX_QUERY,
+    ImageSearch,
+    ShownImage,
+    found_as_dict,
+    shown_images,
+    thumbnail_of,
+    thumbnail_path,
+)
 from semcrawl.metadata.database import one_line
 
 logger = logging.getLogger(__name__)

@@ -7,9 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from semcrawl.imagesearch.search import Answer
-from semcrawl.imagesearch.shownimages import ShownImage, thumbnail_path
-from semcrawl.terminal.messages import plain_console
+from semcrawl.imagesearch.search import Answer, ShownImage, thumbnail_path
+from semcrawl.terminal import plain_console
 
 #: size of a picture in columns and lines
 _WIDTH, _HEIGHT = 16, 8

@@ -1,7 +1,12 @@
 """Links: the evidence that a page gives about a URL before it is fetched, and its extraction."""
 
-from semcrawl.links.extraction import ExtractionOptions, PageReading, extract_links, read_page
-from semcrawl.links.folders import folders_above
+from semcrawl.links.extraction import (
+    ExtractionOptions,
+    PageReading,
+    extract_links,
+    folders_above,
+    read_page,
+)
 from semcrawl.links.headers import (
     address_of,
     choices_header,
@@ -13,9 +18,8 @@ from semcrawl.links.headers import (
     metadata_links,
     refresh_target,
 )
-from semcrawl.links.merging import cut_off, merge_links
-from semcrawl.links.model import Link, Page, Reason
-from semcrawl.links.pagetext import PageText
+from semcrawl.links.model import Link, Page, Reason, cut_off, merge_links
+from semcrawl.links.pagetexts import PageText
 from semcrawl.web.vocabulary import FoundBy
 
 __all__ = [

@@ -6,28 +6,78 @@ proportional to the size of the page, however deep or broken it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from semcrawl.links.headers import header_links, refresh_target
 from semcrawl.links.kinds import page_kind, with_kinds
-from semcrawl.links.merging import cut_off, merge_links
-from semcrawl.links.model import Link
-from semcrawl.links.pagetext import SILENT, PageText, page_text
-from semcrawl.links.parsing import parse_html
-from semcrawl.links.tagpaths import TagPaths
-from semcrawl.links.texts import MAX_TEXT, fold, fold_end
+from semcrawl.links.model import FOLDER, MAX_TEXT, Link, cut_off, fold, fold_end, merge_links
+from semcrawl.links.pagetexts import SILENT, PageText, page_text
+from semcrawl.links.trees import parse_html
 from semcrawl.settings.reader import setting
-from semcrawl.web.mediatypes import media_type
-from semcrawl.web.resolution import join_url
+from semcrawl.web.bodies import media_type
+from semcrawl.web.hosts import join_url
 from semcrawl.web.urls import (
     DEFAULT_NORMALISATION,
     Normalisation,
     Resolver,
     dropped_index,
 )
-from semcrawl.web.vocabulary import RDF_MEDIA_TYPES
+from semcrawl.web.vocabulary import RDF_MEDIA_TYPES, FoundBy
+
+#: most tags of a path, counted from the element upwards
+_MAX_PATH = 24
+_NOT_IN_NAMES = re.compile(r"[^\w-]+")
+
+
+class TagPaths:
+    """The tag paths of one page; of a long path the last 24 tags."""
+
+    def __init__(self) -> None:
+        self._paths: dict[Any, tuple[str, ...]] = {}
+        self._names: dict[tuple[str, str | None, str | None], str] = {}
+
+    def path_of(self, element: Any) -> str:
+        """Return the tag path of an element."""
+        name = self._name(element)
+        parent = element.getparent()
+        return name if parent is None else "/".join((*self._path(parent), name))
+
+    def _path(self, element: Any) -> tuple[str, ...]:
+        """Return the last 23 names down to an element."""
+        climbed = []
+        path: tuple[str, ...] | None = ()
+        while element is not None and not (path := self._paths.get(element, ())):
+            climbed.append(element)
+            element = element.getparent()
+        path = path or ()
+        for node in reversed(climbed):
+            path = self._paths[node] = (*path[2 - _MAX_PATH :], self._name(node))
+        return path
+
+    def _name(self, element: Any) -> str:
+        """Return :func:`_tag_name` of an element, cached."""
+        attributes = element.attrib
+        key = (element.tag, attributes.get("id"), attributes.get("class"))
+        name = self._names.get(key)
+        if name is None:
+            name = self._names[key] = _tag_name(*key)
+        return name
+
+
+def _tag_name(tag: str, identifier: str | None, classes: str | None) -> str:
+    """Return a tag with its id and its first two classes, as in ``div#nav.menu``."""
+    name = str(tag)
+    if identifier:
+        name += "#" + _NOT_IN_NAMES.sub("", identifier[:40])
+    if classes:
+        for one in classes[:200].split()[:2]:
+            name += "." + _NOT_IN_NAMES.sub("", one[:40])
+    return name
+
 
 _REFERENCE = {
     "a": "href", "area": "href", "link": "href", "iframe": "src", "frame": "src",
@@ -337,3 +387,23 @@ def _block_of(element: Any, blocks: dict[Any, _Block]) -> _Block:
     for node in climbed:
         blocks[node] = known
     return known
+
+
+def folders_above(url: str) -> list[Link]:
+    """Return links to the folders that a page is in, the nearest first.
+
+    >>> [link.url for link in folders_above("http://example.org/a/b/c.html")]
+    ['http://example.org/a/b/', 'http://example.org/a/', 'http://example.org/']
+    """
+    parts = urlsplit(url)
+    names = parts.path.split("/")[:-1]
+    root = f"{parts.scheme}://{parts.netloc}"
+    return [
+        Link(
+            f"{root}{'/'.join(names[:depth])}/",
+            element=FOLDER,
+            tag_path=FOLDER,
+            found_by=FoundBy.FOLDER,
+        )
+        for depth in range(len(names), 0, -1)
+    ]

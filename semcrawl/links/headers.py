@@ -6,11 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote_to_bytes
 
-from semcrawl.links.model import Link
-from semcrawl.links.texts import fold
-from semcrawl.web.charsets import is_utf8
-from semcrawl.web.legacycodecs import charset_named
-from semcrawl.web.mediatypes import media_type
+from semcrawl.links.model import Link, fold
+from semcrawl.web.bodies import media_type
+from semcrawl.web.charsets import charset_named, is_utf8
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, resolve
 from semcrawl.web.vocabulary import (
     HTML_MEDIA_TYPES,

@@ -13,9 +13,8 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
-from semcrawl.links.model import Link
-from semcrawl.links.pagetext import joined, texts_in
-from semcrawl.links.texts import MAX_TEXT
+from semcrawl.links.model import MAX_TEXT, Link
+from semcrawl.links.pagetexts import joined, texts_in
 from semcrawl.web.hosts import host_of, pay_level_domain
 from semcrawl.web.urls import Resolver
 

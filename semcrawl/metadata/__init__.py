@@ -1,3 +1,3 @@
 """Crawl metadata in an SQL database: attempts, documents, and the places of their quads."""
 
-__all__ = ["database", "models"]
+__all__ = ["database", "records"]

@@ -17,8 +17,8 @@ from sqlalchemy import Connection, Engine, func, select
 from w3lib.url import safe_url_string
 
 from semcrawl import __version__
-from semcrawl.metadata.models import Document, Fetch
-from semcrawl.metadata.tally import is_robots
+from semcrawl.metadata.records import Document, Fetch
+from semcrawl.metadata.summary import is_robots
 
 #: our own terms: ``outcome``, ``harvestRate``, ``label``, ``rule``, ``depth``, ``errors``
 NAMESPACE = "https://github.com/semcrawl/semcrawl/ns#"

@@ -10,8 +10,8 @@ from sqlalchemy import BigInteger, Boolean, Double, Engine, Integer, select
 
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import StoreError, UsageError, os_errors_as
-from semcrawl.machine.wholefiles import whole_file
-from semcrawl.metadata.models import Document, Fetch
+from semcrawl.metadata.records import Document, Fetch
+from semcrawl.wholefiles import whole_file
 
 #: rows read and written at once
 BATCH = 10_000

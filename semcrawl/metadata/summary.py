@@ -2,30 +2,191 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
 from semcrawl.config.targets import Targets
-from semcrawl.items import FetchOutcome
-from semcrawl.metadata.errortexts import ERRORS
+from semcrawl.items import FAILED, FetchOutcome, FetchRecord
+from semcrawl.links import Reason
 from semcrawl.metadata.history import means_gone
-from semcrawl.metadata.missed import Missed
-from semcrawl.metadata.models import Fetch
-from semcrawl.metadata.tally import (
-    PROBLEMS,
-    ROBOTS_FIRST,
-    is_context_fetch,
-    is_guess,
-    is_robots,
-    was_sent,
-)
+from semcrawl.metadata.records import ERRORS, Fetch
 from semcrawl.topics import STOPPED
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.vocabulary import FoundBy, Kind
+
+#: outcomes of attempts that sent nothing, and those that count as errors
+UNSENT = frozenset(outcome for outcome in FetchOutcome if not outcome.means.sent)
+PROBLEMS = frozenset(outcome for outcome in FetchOutcome if outcome.means.problem)
+#: prefix of the error of a link that was not sent because its robots.txt could not be fetched
+ROBOTS_FIRST = "robots.txt: "
+#: hosts shown as current
+_CURRENT_HOSTS = 3
+
+
+def was_sent(outcome: str, errors: str) -> bool:
+    """Whether an attempt with this outcome and these errors sent a request for its URL."""
+    return outcome not in UNSENT and not errors.startswith(ROBOTS_FIRST)
+
+
+def is_context_fetch(rules: str | Iterable[str]) -> bool:
+    """Whether an attempt with these rules fetched a JSON-LD context."""
+    return "context" in (rules.split() if isinstance(rules, str) else rules)
+
+
+def is_guess(rules: str | Iterable[str]) -> bool:
+    """Whether an attempt with these rules guessed its address."""
+    return "guess" in (rules.split() if isinstance(rules, str) else rules)
+
+
+def is_robots(url: str, outcome: str) -> bool:
+    """Whether an attempt was for a robots.txt, whatever its outcome."""
+    return outcome == FetchOutcome.FETCHED_ROBOTS or (
+        url.endswith("/robots.txt") and url.count("/") == 3
+    )
+
+
+@dataclass
+class Tally:
+    """The sums of this run's attempts."""
+
+    #: requests sent, except for robots.txt and JSON-LD contexts
+    requests: int = 0
+    #: requests sent for JSON-LD contexts
+    context_requests: int = 0
+    rdf_documents: int = 0
+    html_documents: int = 0
+    #: quads of the RDF documents
+    quads: int = 0
+    #: quads of the data embedded in pages
+    embedded_quads: int = 0
+    errors: int = 0
+    bytes: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    #: functions that are called with each record
+    listeners: list[Callable[[FetchRecord], None]] = field(default_factory=list)
+    _hosts: OrderedDict[str, None] = field(default_factory=OrderedDict)
+
+    def add(self, record: FetchRecord) -> None:
+        """Count an attempt."""
+        self.outcomes[str(record.outcome)] += 1
+        for listener in self.listeners:
+            listener(record)
+        if is_robots(record.url, record.outcome):
+            return
+        if is_context_fetch(record.rules):
+            self.context_requests += was_sent(record.outcome, record.errors)
+            return
+        if was_sent(record.outcome, record.errors):
+            self.requests += 1
+        self.rdf_documents += record.outcome is FetchOutcome.FETCHED_RDF
+        self.html_documents += record.outcome is FetchOutcome.FETCHED_HTML
+        if record.outcome is FetchOutcome.FETCHED_RDF:
+            self.quads += record.quads
+        elif record.outcome is FetchOutcome.FETCHED_HTML:
+            self.embedded_quads += record.quads
+        self.errors += record.outcome in PROBLEMS and not is_guess(record.rules)
+        self.bytes += record.bytes
+        host = netloc_of(record.url)
+        self._hosts[host] = None
+        self._hosts.move_to_end(host)
+        while len(self._hosts) > _CURRENT_HOSTS:
+            self._hosts.popitem(last=False)
+
+    @property
+    def current_hosts(self) -> list[str]:
+        """The hosts of the last attempts, the latest first."""
+        return list(reversed(self._hosts))
+
+    @property
+    def harvest_rate(self) -> float:
+        """RDF documents per request (sources.md T.7), 0 to 1."""
+        return self.rdf_documents / self.requests if self.requests else 0.0
+
+
+#: reasons that are no names of outcomes
+UNAUTHORIZED, FORBIDDEN, NOT_FOUND = "unauthorized", "forbidden", "not-found"
+_WITH_WORDS = [outcome for outcome in FetchOutcome if outcome.means.words]
+
+#: texts by reason, in order of display
+MISSED_WORDS: Mapping[str, str] = {
+    Reason.OUT_OF_SCOPE: FetchOutcome.OUT_OF_SCOPE.means.words,
+    Reason.EXCLUDED: FetchOutcome.EXCLUDED.means.words,
+    Reason.TOO_DEEP: "deeper than DEPTH_LIMIT",
+    Reason.DYNAMIC_DEPTH: "behind SEMCRAWL_DYNAMIC_DEPTH documents without a target",
+    Reason.HARD_FOCUS: "of documents that are not about the topic (SEMCRAWL_FOCUS=hard)",
+    Reason.NOFOLLOW: "that their page asks robots not to follow",
+    Reason.SITEMAPS_ONLY: "of pages, as only sitemaps are followed",
+    Reason.OTHER_PROPERTY: "of properties that SEMCRAWL_RDF_LINKS leaves out",
+    Reason.LINKS_PER_PAGE: "after SEMCRAWL_MAX_LINKS_PER_PAGE links of a document",
+    Reason.CATALOGUE_PAGES: "after SEMCRAWL_MAX_CATALOGUE_PAGES pages of a catalogue",
+    Reason.PRUNED: "dropped by the strategy",
+    Reason.OTHER_TYPE: "to images, styles and other types by their address",
+    **{each: each.means.words for each in _WITH_WORDS if not each.means.problem},
+    UNAUTHORIZED: "only with a password (401)",
+    FORBIDDEN: "refused (403)",
+    NOT_FOUND: "not found (404, 410)",
+    FAILED: "failed, retries included",
+    **{each: each.means.words for each in _WITH_WORDS if each.means.problem},
+}
+
+_BY_STATUS: dict[int, str] = {
+    HTTPStatus.UNAUTHORIZED: UNAUTHORIZED,
+    HTTPStatus.PROXY_AUTHENTICATION_REQUIRED: UNAUTHORIZED,
+    HTTPStatus.FORBIDDEN: FORBIDDEN,
+    HTTPStatus.NOT_FOUND: NOT_FOUND,
+    HTTPStatus.GONE: NOT_FOUND,
+    HTTPStatus.REQUEST_TIMEOUT: FAILED,
+    HTTPStatus.TOO_EARLY: FAILED,
+    HTTPStatus.TOO_MANY_REQUESTS: FAILED,
+}
+
+_REASONS = {
+    str(each): each.means.missed or str(each)
+    for each in FetchOutcome
+    if each.means.missed or each.means.words
+}
+
+
+def why_missed(outcome: str, status: int | None, errors: str) -> str:
+    """Return why an attempt gave nothing; empty if it gave something or was redirected."""
+    if errors.startswith(ROBOTS_FIRST):
+        return FAILED
+    if outcome == FetchOutcome.HTTP_ERROR and status is not None:
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            return FAILED
+        return _BY_STATUS.get(status, outcome)
+    return _REASONS.get(outcome, "")
+
+
+class Missed:
+    """Addresses whose last attempt gave nothing, by reason."""
+
+    def __init__(self) -> None:
+        #: by address, reason and host
+        self._last: dict[str, tuple[str, str]] = {}
+
+    def note(self, url: str, final_url: str, outcome: str, status: int | None, errors: str) -> None:
+        """Note an attempt; the last one of an address counts."""
+        reason = why_missed(outcome, status, errors)
+        if reason:
+            where = final_url if outcome == FetchOutcome.OUT_OF_SCOPE and final_url else url
+            self._last[url] = reason, netloc_of(where)
+        else:
+            self._last.pop(url, None)
+
+    def by_reason(self) -> dict[str, Counter[str]]:
+        """Count the addresses by reason and host (with its port)."""
+        found: dict[str, Counter[str]] = {}
+        for reason, host in self._last.values():
+            found.setdefault(reason, Counter())[host] += 1
+        return found
+
 
 #: kinds of bodies that may be targets, by their outcome
 _KINDS = {

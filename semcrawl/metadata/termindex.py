@@ -9,9 +9,16 @@ from typing import Any, cast
 from sqlalchemy import Connection, Insert, Table, bindparam, delete, insert, select
 from sqlalchemy.dialects import postgresql
 
-from semcrawl.metadata.models import Document, Term, TermUse, storable, term_id
-from semcrawl.metadata.rows import in_parts, insert_rows
-from semcrawl.rdf.usedterms import TermCounter
+from semcrawl.metadata.records import (
+    Document,
+    Term,
+    TermUse,
+    in_parts,
+    insert_rows,
+    storable,
+    term_id,
+)
+from semcrawl.rdf.shortnames import TermCounter
 
 CLASS, PROPERTY = "class", "property"
 

@@ -1,11 +1,3 @@
 """Downloader middlewares."""
 
-__all__ = [
-    "addresses",
-    "attempts",
-    "codings",
-    "downloadstats",
-    "fetchfilter",
-    "health",
-    "robots",
-]
+__all__ = ["addresses", "attempts", "codings", "fetchfilter", "health", "robots"]

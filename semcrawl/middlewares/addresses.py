@@ -10,11 +10,10 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request
 
 from semcrawl.crawl.attempt import ATTEMPT, ROBOTS, attempt_of
+from semcrawl.crawl.downloadhandler import AddressRules
 from semcrawl.crawl.failures import AddressRefused, Excluded, OverBudget
-from semcrawl.crawl.spider import session_of, spider_of
-from semcrawl.download.resolver import AddressRules
-from semcrawl.web.hosts import host_of, pay_level_domain
-from semcrawl.web.privatehosts import is_private_address, is_reserved_name
+from semcrawl.crawl.session import session_of, spider_of
+from semcrawl.web.hosts import host_of, is_private_address, is_reserved_name, pay_level_domain
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +55,7 @@ class PrivateAddressMiddleware:
 
     Names that are reserved for examples are refused too, unless any seed is on their domain.
 
-    :class:`~semcrawl.download.resolver.PublicResolver` refuses names that resolve to private
+    :class:`~semcrawl.crawl.downloadhandler.PublicResolver` refuses names that resolve to private
     addresses. A proxy resolves names itself, so with a proxy only the host in the URL is checked.
     """
 

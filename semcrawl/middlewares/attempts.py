@@ -10,8 +10,11 @@ from functools import partial
 from typing import Any, Self
 from uuid import uuid4
 
+from scrapy import Spider
 from scrapy.crawler import Crawler
-from scrapy.http import Request, Response
+from scrapy.downloadermiddlewares.stats import DownloaderStats, get_status_size
+from scrapy.http import Headers, Request, Response
+from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
 from twisted.python.failure import Failure
 
@@ -27,12 +30,10 @@ from semcrawl.crawl.attempt import (
     content_type,
     lease_of,
 )
+from semcrawl.crawl.dispatch import Turn
+from semcrawl.crawl.downloadhandler import AiohttpDownloadHandler, extra_download_slot
 from semcrawl.crawl.failures import PutBack, outcome_of_failure
-from semcrawl.crawl.session import CrawlSession
-from semcrawl.crawl.spider import session_of, spider_of
-from semcrawl.crawl.turns import Turn
-from semcrawl.download.enginelimits import extra_download_slot
-from semcrawl.download.handler import AiohttpDownloadHandler
+from semcrawl.crawl.session import CrawlSession, session_of, spider_of
 from semcrawl.errors import FrontierError
 from semcrawl.frontier.contract import Lease
 from semcrawl.items import FetchOutcome, FetchRecord
@@ -213,3 +214,56 @@ async def _leaves(may: Callable[[], Awaitable[bool]]) -> None:
     """Report that a request leaves; raise ``PutBack`` if it may not."""
     if not await may():
         raise PutBack("its lease ran out before it was sent")
+
+
+class DownloadStats(DownloaderStats):
+    """Downloader middleware: counts requests, responses and bytes as Scrapy's own does.
+
+    Scrapy serialises each request to measure it. This adds up lengths, with the same sums.
+    """
+
+    def process_request(self, request: Request, spider: Spider | None = None) -> None:
+        """Count a request."""
+        count = self.stats.inc_value
+        count("downloader/request_count")
+        count(f"downloader/request_method_count/{request.method}")
+        count("downloader/request_bytes", request_size(request))
+
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Response:
+        """Count a response."""
+        count = self.stats.inc_value
+        count("downloader/response_count")
+        count(f"downloader/response_status_count/{response.status}")
+        count("downloader/response_bytes", response_size(response))
+        return response
+
+
+def request_size(request: Request) -> int:
+    """Return the length of the result of :func:`scrapy.utils.request.request_httprepr`."""
+    url = urlparse_cached(request)
+    path = len(url.path) or 1
+    for part in (url.params, url.query):
+        if part:
+            path += 1 + len(part)
+    line = len(request.method) + len("  HTTP/1.1\r\n") + path
+    host = len("Host: \r\n") + len(url.hostname or "")
+    headers = _size(request.headers, ends=len("\r\n"))
+    return line + host + headers + len("\r\n") + len(request.body)
+
+
+def response_size(response: Response) -> int:
+    """Return the length of a response as Scrapy adds it up."""
+    status = get_status_size(response.status)
+    # Scrapy counts one line end per header name, and none after the last
+    headers = _size(response.headers) + len("\r\n") * (len(response.headers) - 1)
+    return status + headers + len("\r\n\r\n") + len(response.body)
+
+
+def _size(headers: Headers, ends: int = 0) -> int:
+    """Return the length of header lines, with line ends of this length."""
+    more = len(": ") + ends
+    # ``Headers.items`` would look each name up again
+    lines = dict.items(headers)
+    return sum(len(name) + len(value) + more for name, values in lines for value in values)

@@ -13,9 +13,9 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 
-from semcrawl.config.transfers import TransferOptions
+from semcrawl.config.checks import TransferOptions
 from semcrawl.crawl.attempt import ROBOTS
-from semcrawl.download.spool import spool_folder
+from semcrawl.crawl.downloadhandler import spool_folder
 from semcrawl.settings.reader import fill
 from semcrawl.web.bodies import BODY_FILE, BodyFile
 

@@ -11,14 +11,14 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Request, Response
 from scrapy.statscollectors import StatsCollector
 
-from semcrawl.config.readoptions import ReaderOptions
+from semcrawl.config.options import ReaderOptions
+from semcrawl.config.scope import UrlPatterns
 from semcrawl.config.targets import Targets, saved_name
-from semcrawl.config.urlpatterns import UrlPatterns
 from semcrawl.crawl.attempt import FILTERED, attempt_of
-from semcrawl.crawl.spider import session_of
+from semcrawl.crawl.session import session_of
 from semcrawl.links import context_links, link_header
 from semcrawl.relevance import Label
-from semcrawl.relevance.bodytypes import body_wanted
+from semcrawl.relevance.rules import body_wanted
 from semcrawl.settings.reader import fill
 
 #: key of ``Request.meta``: announced length of the body

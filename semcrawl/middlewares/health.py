@@ -15,8 +15,9 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Request, Response
 
-from semcrawl.config.transfers import TransferOptions
+from semcrawl.config.checks import TransferOptions
 from semcrawl.crawl.attempt import ATTEMPT, FIRST_ANSWER, LATENCY, ROBOTS, STARTED, lease_of
+from semcrawl.crawl.dispatch import FirstAnswers
 from semcrawl.crawl.failures import (
     FilesUsedUp,
     HeadersTooLargeError,
@@ -25,9 +26,8 @@ from semcrawl.crawl.failures import (
     ProxyAwayError,
     PutBack,
 )
-from semcrawl.crawl.firstanswers import FirstAnswers
 from semcrawl.crawl.hosthealth import LONG, HostHealth
-from semcrawl.crawl.spider import session_of, spider_of
+from semcrawl.crawl.session import session_of, spider_of
 from semcrawl.frontier.contract import WaitingLink
 from semcrawl.settings.reader import fill
 from semcrawl.web.hosts import netloc_of, origin_of

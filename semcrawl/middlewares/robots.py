@@ -23,6 +23,8 @@ from scrapy.robotstxt import ProtegoRobotParser, RobotParser, decode_robotstxt
 from scrapy.utils.misc import build_from_crawler
 
 from semcrawl.crawl.attempt import ROBOTS, TURN, header, lease_of, location_of
+from semcrawl.crawl.dispatch import Turn
+from semcrawl.crawl.downloadhandler import extra_download_slot
 from semcrawl.crawl.failures import (
     AddressRefused,
     HostDown,
@@ -30,7 +32,7 @@ from semcrawl.crawl.failures import (
     RobotsUnavailable,
     RobotsUnreachable,
 )
-from semcrawl.crawl.session import CrawlSession
+from semcrawl.crawl.session import CrawlSession, session_of
 from semcrawl.crawl.sharedrobots import (
     LONGEST,
     KnownRobots,
@@ -38,14 +40,10 @@ from semcrawl.crawl.sharedrobots import (
     first_lines,
     parsed_size,
 )
-from semcrawl.crawl.spider import session_of
-from semcrawl.crawl.turns import Turn
-from semcrawl.download.enginelimits import extra_download_slot
 from semcrawl.settings.reader import fill, setting
-from semcrawl.spiders.retrying import retry_after
+from semcrawl.spiders.redirecting import retry_after
 from semcrawl.web.hosts import origin_of
-from semcrawl.web.largerobots import LargeRules
-from semcrawl.web.robotsfile import for_robot, names_of, plain_rules
+from semcrawl.web.robots import LargeRules, for_robot, names_of, plain_rules
 from semcrawl.web.urls import resolve
 
 logger = logging.getLogger(__name__)

@@ -1,3 +1,3 @@
 """Where items end up: files, triple stores, databases."""
 
-__all__ = ["embedded", "files", "images", "metadata", "quads", "store", "topicpages"]
+__all__ = ["documentfeeds", "feeds", "files", "images", "metadata", "quads", "topicpages", "warc"]

@@ -18,15 +18,15 @@ from scrapy.exceptions import NotConfigured
 from scrapy.statscollectors import StatsCollector
 
 from semcrawl.config.jobdir import job_path
-from semcrawl.config.readoptions import ReaderOptions
-from semcrawl.crawl.lost import ItemNotWritten
+from semcrawl.config.options import ReaderOptions
+from semcrawl.crawl.failures import ItemNotWritten
 from semcrawl.errors import ResultsGone
+from semcrawl.filelocks import lock
 from semcrawl.items import FetchedFile
-from semcrawl.machine.filelocks import lock
-from semcrawl.machine.wholefiles import sync, sync_folder, whole_file
-from semcrawl.pipelines.fileidentity import FileIdentities, gone_message
+from semcrawl.pipelines.quadsfile import FileIdentities, gone_message
 from semcrawl.settings.reader import fill
-from semcrawl.web.mediatypes import media_type
+from semcrawl.web.bodies import media_type
+from semcrawl.wholefiles import sync, sync_folder, whole_file
 
 #: folder in the job folder
 FILES_FOLDER = "files"

@@ -21,36 +21,35 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.config.jobdir import job_path
-from semcrawl.config.readoptions import ReaderOptions
+from semcrawl.config.options import ReaderOptions
 from semcrawl.crawl.attempt import ENDED, RECEIVED, Attempt, content_type
+from semcrawl.crawl.failures import ItemNotWritten
 from semcrawl.crawl.houseparts import Found, FoundBody
-from semcrawl.crawl.lost import ItemNotWritten
-from semcrawl.crawl.spider import session_of
+from semcrawl.crawl.session import session_of
 from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.images import IMAGES_DB
-from semcrawl.images.domainrows import write_domain_scores, write_page_scores
 from semcrawl.images.imagegraph import IMAGES_FILE, write_graph
 from semcrawl.images.imageitems import (
     Decoded,
     FetchedImage,
     ImageItem,
+    ImageOptions,
     ImagePage,
+    NearTextJudge,
     RedirectedImage,
+    image_links,
 )
-from semcrawl.images.imagelinks import NearTextJudge, image_links
-from semcrawl.images.imageoptions import ImageOptions
-from semcrawl.images.imageplaces import PageImages, ShownImage, image_places
-from semcrawl.images.imagestore import ImageStore
 from semcrawl.images.outcomes import MAY_PASS, ImageOutcome
 from semcrawl.images.placelearning import learn_places
+from semcrawl.images.places import PageImages, ShownImage, image_places
 from semcrawl.images.rdfplaces import rdf_places
 from semcrawl.images.schema import open_images
+from semcrawl.images.store import ImageStore, write_domain_scores, write_page_scores
 from semcrawl.items import FetchOutcome
 from semcrawl.links import Link
-from semcrawl.metadata.database import one_line
-from semcrawl.metadata.schema import one_at_a_time
-from semcrawl.pipelines.batching import GroupCommit
-from semcrawl.pipelines.fileidentity import FileIdentities
+from semcrawl.metadata.database import one_at_a_time, one_line
+from semcrawl.pipelines.quads import GroupCommit
+from semcrawl.pipelines.quadsfile import FileIdentities
 from semcrawl.rdf import Reading
 from semcrawl.reading.pool import ReadingLost
 from semcrawl.reading.reader import Reader

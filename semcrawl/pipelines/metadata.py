@@ -19,17 +19,16 @@ from sqlalchemy import Engine, Table, bindparam, delete
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
 from semcrawl.config.jobdir import ResultOptions, job_path, writes_at_once
-from semcrawl.crawl.lost import ItemNotWritten
+from semcrawl.crawl.failures import ItemNotWritten
 from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
 from semcrawl.metadata.history import DocumentHistory
-from semcrawl.metadata.models import Fetch, PageLinks
-from semcrawl.metadata.rows import fetch_row, insert_rows, links_row
-from semcrawl.pipelines.batching import GroupCommit
-from semcrawl.pipelines.fileidentity import FileIdentities
-from semcrawl.rdf.quadlines import whole_lines
-from semcrawl.rdf.usedterms import TermCounter
+from semcrawl.metadata.records import Fetch, PageLinks, fetch_row, insert_rows, links_row
+from semcrawl.pipelines.quads import GroupCommit
+from semcrawl.pipelines.quadsfile import FileIdentities
+from semcrawl.rdf.shortnames import TermCounter
+from semcrawl.rdf.sink import whole_lines
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 from semcrawl.settings.reader import fill
 

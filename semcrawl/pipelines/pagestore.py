@@ -15,9 +15,14 @@ from semcrawl.errors import StoreError, UsageError, existing_folder
 from semcrawl.items import RdfDocument, TopicPage
 from semcrawl.metadata.database import CRAWL_DB, opened, readable_db_url
 from semcrawl.metadata.description import NAMESPACE
-from semcrawl.metadata.models import Document
-from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
-from semcrawl.pipelines.soundness import IS_LOST, is_sound
+from semcrawl.metadata.records import Document
+from semcrawl.pipelines.quadsfile import (
+    EMBEDDED_FILE,
+    EMBEDDED_LEDGER,
+    IS_LOST,
+    QUADS_FILE,
+    is_sound,
+)
 from semcrawl.rdf.terms import RDF, XSD, iri_term, literal_term
 
 #: file in the job folder

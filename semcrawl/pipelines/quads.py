@@ -4,24 +4,89 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
 from semcrawl.config.jobdir import ResultOptions, job_folder, job_path, writes_at_once
-from semcrawl.crawl.lost import ItemNotWritten, end_crawl
+from semcrawl.crawl.failures import ItemNotWritten, end_crawl
 from semcrawl.errors import ResultsGone, StoreError, os_errors_as
-from semcrawl.items import FetchRecord, RdfDocument
+from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
 from semcrawl.metadata.history import Written
-from semcrawl.pipelines.batching import GroupCommit
-from semcrawl.pipelines.quadsfile import QUADS_FILE, QuadsFile
+from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE, QuadsFile
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 from semcrawl.settings.reader import fill, setting
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class GroupCommit(Generic[T, R]):
+    """Collects elements from coroutines and writes them in batches, in a worker thread.
+
+    ``write`` gets one batch at a time and returns one result per element. :meth:`submit` returns
+    when the batch with its element is written.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[Sequence[T]], Sequence[R]],
+        *,
+        delay: float = 0.1,
+        limit: int = 200,
+    ) -> None:
+        """Write after ``delay`` seconds or as soon as ``limit`` elements wait."""
+        self._write = write
+        self._delay = delay
+        self._limit = limit
+        self._waiting: list[tuple[T, asyncio.Future[R]]] = []
+        self._full = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def submit(self, element: T) -> R:
+        """Wait until an element is written; return its result, or raise what ``write`` raises."""
+        written: asyncio.Future[R] = asyncio.get_running_loop().create_future()
+        self._waiting.append((element, written))
+        if len(self._waiting) >= self._limit:
+            self._full.set()
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run())
+        return await written
+
+    async def flush(self) -> None:
+        """Write the waiting elements without further delay."""
+        self._full.set()
+        if self._task is not None:
+            await self._task
+
+    async def _run(self) -> None:
+        while self._waiting:
+            if not self._full.is_set():
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._full.wait(), self._delay)
+            self._full.clear()
+            batch, self._waiting = self._waiting[: self._limit], self._waiting[self._limit :]
+            if len(self._waiting) >= self._limit:
+                self._full.set()
+            try:
+                results = await asyncio.to_thread(self._write, [element for element, _ in batch])
+            except Exception as error:  # each waiting coroutine raises it
+                for _, written in batch:
+                    if not written.done():
+                        written.set_exception(error)
+            else:
+                for (_, written), result in zip(batch, results, strict=True):
+                    if not written.done():
+                        written.set_result(result)
+
 
 logger = logging.getLogger(__name__)
 
@@ -222,3 +287,39 @@ def lists_graphs_alone(settings: BaseSettings, folder: Path) -> bool:
     """Whether a job delivers to a server, and only its folder says which graphs are the crawl's."""
     server = fill(StoreOptions, settings).named
     return server not in ("", EMBEDDED_STORE) and not shared_ledger(settings, folder)
+
+
+class EmbeddedQuadsPipeline(QuadsFilePipeline):
+    """Writes the data embedded in pages, as its base class writes RDF documents.
+
+    So ``quads.nq`` holds only RDF documents. The first page with data makes file and ledger. Stats
+    begin with ``semcrawl/embedded/`` instead of ``semcrawl/quads/``.
+    """
+
+    stats_prefix = "semcrawl/embedded"
+    file_name = EMBEDDED_FILE
+    ledger_name = EMBEDDED_LEDGER
+    may_be_empty = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the pipeline; it is off without ``SEMCRAWL_EMBEDDED``."""
+        if not crawler.settings.getlist("SEMCRAWL_EMBEDDED"):
+            raise NotConfigured
+        terms = fill(ResultOptions, crawler.settings).terms
+        folder = job_path(crawler.settings)
+        shared = shared_ledger(crawler.settings, folder)
+        interval = fill(ResultOptions, crawler.settings).sync_interval
+        pipeline = cls(folder, crawler.stats, terms=terms, shared=shared, sync_interval=interval)
+        pipeline._crawler = crawler
+        return pipeline
+
+    def _to_write(self, item: Any) -> RdfDocument | FetchRecord | None:
+        """Return the item if it says something about the data in a page; otherwise ``None``."""
+        if isinstance(item, RdfDocument):
+            return item if item.is_embedded else None
+        if not isinstance(item, FetchRecord) or not item.revisit:
+            return None
+        # a page with data has an item of its own besides the record
+        has_no_data = item.outcome is not FetchOutcome.FETCHED_HTML or item.quads == 0
+        return item if has_no_data else None

@@ -12,29 +12,230 @@ triple store has received. Lines of replaced and gone documents stay until
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, TypeVar, cast
 
-from sqlalchemy import Connection, delete, desc, func, insert, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    desc,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.errors import ResultsGone, StoreError, os_errors_as
+from semcrawl.filelocks import lock, unlock
 from semcrawl.items import FetchRecord, RdfDocument
-from semcrawl.machine.filelocks import lock, unlock
-from semcrawl.machine.wholefiles import sync, sync_folder
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
-from semcrawl.metadata.history import DocumentHistory, Written
-from semcrawl.metadata.models import Contribution, Document, MadeGraph, url_key
-from semcrawl.pipelines.compaction import compact, finish_compaction
-from semcrawl.pipelines.fileidentity import FileIdentities, gone_message
-from semcrawl.pipelines.soundness import damaged_rows, is_sound, new_checksum, note_lost
-from semcrawl.rdf.quadlines import iri, is_all_in, other_graphs, whole_lines
-from semcrawl.rdf.usedterms import TermCounter
+from semcrawl.metadata.history import LOST, DocumentHistory, Written
+from semcrawl.metadata.records import Contribution, Document, MadeGraph, in_parts, url_key
+from semcrawl.metadata.termindex import forget_terms
+from semcrawl.rdf.shortnames import TermCounter
+from semcrawl.rdf.sink import iri, is_all_in, other_graphs, whole_lines
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
+from semcrawl.wholefiles import sync, sync_folder
+
+COPY_SIZE = 1 << 20
+
+
+def compact(connection: Connection, path: Path, committed_end: int) -> int:
+    """Copy the live lines and change the offsets; return the number of bytes removed.
+
+    The caller holds the lock, commits, and then calls :func:`finish_compaction`.
+    """
+    live = connection.execute(
+        select(func.coalesce(func.sum(Document.length), 0)).where(Document.gone_at.is_(None))
+    ).scalar_one()
+    waste = committed_end - int(live)
+    if waste <= 0:
+        return 0
+    spans = connection.execute(
+        select(Document.id, Document.offset, Document.length)
+        .where(Document.gone_at.is_(None))
+        .order_by(Document.offset, Document.length)
+    ).all()
+    places = []
+    end = 0
+    with path.open("rb") as old, _copy_of(path).open("wb") as new:
+        for row, offset, length in spans:
+            old.seek(offset)
+            places.append({"row": row, "place": end})
+            end += length
+            while length:
+                piece = old.read(min(COPY_SIZE, length))
+                if not piece:
+                    break
+                new.write(piece)
+                length -= len(piece)
+        new.flush()
+        sync(new.fileno())
+    sync_folder(path.parent)
+    table = cast("Table", Document.__table__)
+    connection.execute(
+        update(Document).where(Document.gone_at.is_not(None)).values(offset=0, length=0)
+    )
+    if places:
+        connection.execute(
+            update(table).where(table.c.id == bindparam("row")).values(offset=bindparam("place")),
+            places,
+        )
+    return waste
+
+
+def finish_compaction(path: Path, committed_end: int) -> None:
+    """Replace the file with a committed copy, or delete an uncommitted one."""
+    copy = _copy_of(path)
+    try:
+        size = copy.stat().st_size
+    except FileNotFoundError:
+        return
+    if size == committed_end:
+        copy.replace(path)
+    else:
+        copy.unlink()
+
+
+def current_file(path: Path, committed_end: int) -> Path:
+    """Return the file that the ledger describes: ``path``, or a committed copy of it."""
+    copy = _copy_of(path)
+    return copy if copy.exists() and copy.stat().st_size == committed_end else path
+
+
+def _copy_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.compact")
+
+
+class FileIdentities:
+    """The identities of files (device and inode), by path.
+
+    As paths lead through folders, a moved folder is noticed as well.
+    """
+
+    def __init__(self, paths: Iterable[Path] = ()) -> None:
+        """Remember the files at these paths."""
+        self._known: dict[Path, tuple[int, int] | None] = {}
+        for path in paths:
+            self.remember(path)
+
+    def remember(self, path: Path) -> None:
+        """Remember the file that a path leads to now."""
+        self._known[path] = _identity(path)
+
+    def check(self) -> None:
+        """Raise ``ResultsGone`` if a path leads to another file, or to none."""
+        for path, known in self._known.items():
+            if known is not None and _identity(path) != known:
+                raise ResultsGone(gone_message(path))
+
+
+def gone_message(path: Path) -> str:
+    """Return the message that a result file, or its folder, is gone."""
+    what = path if path.parent.is_dir() else path.parent
+    return (
+        f"{what} was deleted, moved or replaced while the crawl wrote to it: "
+        "what it held may be lost, and the crawl ends"
+    )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_dev, found.st_ino
+
+
+#: bytes read at a time
+_PIECE = 1 << 20
+#: whether a row of ``document`` is of a lost one, which the next run reads again
+IS_LOST: ColumnElement[bool] = and_(
+    Document.gone_at.is_(None),
+    Document.length == 0,
+    Document.quads > 0,
+    Document.checksum.is_(None),
+)
+
+
+def is_lost(row: Mapping[str, Any]) -> bool:
+    """Whether a row of ``document`` is of a lost one, as :data:`IS_LOST` says."""
+    is_empty = row["length"] == 0 and row["checksum"] is None
+    return row["gone_at"] is None and is_empty and row["quads"] > 0
+
+
+def new_checksum() -> Any:
+    """Return an object like those of ``hashlib`` for the lines of a document (128 bits)."""
+    return hashlib.blake2b(digest_size=16)
+
+
+def checksum_of(pieces: Iterable[bytes]) -> str:
+    """Return the checksum of lines."""
+    found = new_checksum()
+    for piece in pieces:
+        found.update(piece)
+    return str(found.hexdigest())
+
+
+def is_sound(file: IO[bytes] | None, offset: int, length: int, checksum: str | None) -> bool:
+    """Whether a document's lines are in the file, unchanged.
+
+    Without a checksum (in ledgers of older versions) they are sound if they are whole lines without
+    zeros. A file that cannot be read is not sound.
+    """
+    if not length:
+        return True
+    if file is None:
+        return False
+    found = new_checksum()
+    last, has_zeros = b"", False
+    try:
+        file.seek(offset)
+        while length:
+            piece = file.read(min(_PIECE, length))
+            if not piece:
+                return False
+            length -= len(piece)
+            found.update(piece)
+            last, has_zeros = piece[-1:], has_zeros or b"\0" in piece
+    except OSError:
+        return False
+    if checksum is None:
+        return last == b"\n" and not has_zeros
+    return bool(found.hexdigest() == checksum)
+
+
+def damaged_rows(connection: Connection, path: Path) -> list[Any]:
+    """Return id and URL of the documents whose lines in the file are damaged."""
+    query = (
+        select(Document.id, Document.url, Document.offset, Document.length, Document.checksum)
+        .where(Document.gone_at.is_(None), Document.length > 0)
+        .order_by(Document.offset)
+    )
+    rows = connection.execution_options(yield_per=1000).execute(query)
+    if not path.is_file():
+        return list(rows)
+    with path.open("rb") as file:
+        return [row for row in rows if not is_sound(file, row.offset, row.length, row.checksum)]
+
+
+def note_lost(connection: Connection, ids: Sequence[int]) -> None:
+    """Note that documents are lost."""
+    for part in in_parts(ids):
+        values = {**LOST, "terms_complete": None}
+        connection.execute(update(Document).where(Document.id.in_(part)).values(**values))
+    forget_terms(connection, ids)
+
 
 #: file name in the job folder
 QUADS_FILE = "quads.nq"

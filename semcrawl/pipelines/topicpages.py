@@ -10,7 +10,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from semcrawl.config.jobdir import job_path
-from semcrawl.config.readoptions import ReaderOptions
+from semcrawl.config.options import ReaderOptions
 from semcrawl.items import FetchRecord, RdfDocument, TopicPage
 from semcrawl.pipelines.pagestore import (
     PAGES_FILE,

@@ -3,14 +3,13 @@
 Knows neither the network nor the crawler.
 """
 
-from semcrawl.rdf.datalinks import data_links
+from semcrawl.rdf.datalinks import catalogue_links, data_links, document_links
 from semcrawl.rdf.detection import Detection, detect
-from semcrawl.rdf.documentlinks import catalogue_links, document_links
 from semcrawl.rdf.documentreader import Member, Reading, read, read_stream
 from semcrawl.rdf.embedded.page import read_embedded
-from semcrawl.rdf.guards import script_bytes
+from semcrawl.rdf.links import RdfLink
 from semcrawl.rdf.options import Embedded, Position, ReadOptions
-from semcrawl.rdf.rdflinks import RdfLink
+from semcrawl.rdf.sink import script_bytes
 
 __all__ = [
     "Detection",

@@ -12,10 +12,18 @@ from collections.abc import Collection
 from types import MappingProxyType
 
 from semcrawl.links import Link
-from semcrawl.links.texts import fold
+from semcrawl.links.model import fold
+from semcrawl.rdf.documentreader import Reading
+from semcrawl.rdf.options import CATALOGUE_LINKS
 from semcrawl.rdf.patterns import re
-from semcrawl.rdf.quadlines import iri_text
-from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, resolve
+from semcrawl.rdf.sink import iri_text
+from semcrawl.web.urls import (
+    DEFAULT_NORMALISATION,
+    Normalisation,
+    dropped_index,
+    normalise,
+    resolve,
+)
 from semcrawl.web.vocabulary import FoundBy, RdfFormat
 
 _SCHEMA = (b"http://schema.org/", b"https://schema.org/")
@@ -92,7 +100,7 @@ def data_links(
             target,
             element=element,
             title=fold(titles.get(about, b"").decode("utf-8", "replace")),
-            type=media_type(types.get(about, b"").decode("utf-8", "replace")),
+            type=named_media_type(types.get(about, b"").decode("utf-8", "replace")),
             predicate=iri_text(predicate),
             tag_path=f"{element}/{local.decode('utf-8', 'replace')}",
             position=len(links),
@@ -102,14 +110,14 @@ def data_links(
     return list(links.values())
 
 
-def media_type(named: str) -> str:
+def named_media_type(named: str) -> str:
     """Return the media type that ``named`` gives as such, as an IANA IRI or as an extension.
 
-    >>> media_type("https://www.iana.org/assignments/media-types/text/turtle")
+    >>> named_media_type("https://www.iana.org/assignments/media-types/text/turtle")
     'text/turtle'
-    >>> media_type("http://publications.europa.eu/resource/authority/file-type/RDF_TURTLE")
+    >>> named_media_type("http://publications.europa.eu/resource/authority/file-type/RDF_TURTLE")
     'text/turtle'
-    >>> media_type("CSV")
+    >>> named_media_type("CSV")
     'text/csv'
     """
     text = fold(named).lower()
@@ -130,3 +138,63 @@ def media_type(named: str) -> str:
 def _local(predicate: bytes) -> bytes:
     found = _LOCAL.search(predicate)
     return found[0] if found else b""
+
+
+#: namespaces that only catalogues use
+_CATALOGUE = re.compile(
+    rb"<http://www\.w3\.org/ns/(?:dcat|hydra/core|ldp)#|<http://rdfs\.org/ns/void#"
+    rb"|<https://w3id\.org/(?:tree|fdp/fdp-o)#"
+)
+
+
+def document_links(
+    reading: Reading, normalisation: Normalisation = DEFAULT_NORMALISATION
+) -> list[Link]:
+    """Return the links of an RDF document under their normalised URLs, each once.
+
+    ``tag_path`` holds the position in the statement and the property: ``rdf/object/seeAlso``.
+    """
+    links: dict[str, Link] = {}
+    for found in reading.links:
+        url = normalise(found.iri, normalisation)
+        if url is not None and url not in links:
+            links[url] = Link(
+                url,
+                element="rdf",
+                predicate=found.predicate,
+                tag_path=f"rdf/{found.position}/{_local_name(found.predicate)}",
+                position=len(links),
+                index=dropped_index(found.iri) if url[-1] == "/" else "",
+                found_by=FoundBy.RDF,
+            )
+    return list(links.values())
+
+
+def catalogue_links(
+    reading: Reading,
+    url: str,
+    properties: Collection[str] = (),
+    normalisation: Normalisation = DEFAULT_NORMALISATION,
+    limit: int = 10_000,
+) -> list[Link]:
+    """Return the links of a catalogue in RDF, including addresses written as literals.
+
+    With ``properties``, only their values are links.
+    """
+    wanted = CATALOGUE_LINKS & frozenset(properties) if properties else CATALOGUE_LINKS
+    if not wanted or reading.spool is not None or not _CATALOGUE.search(reading.nquads):
+        return []
+    return data_links(
+        reading.nquads,
+        url,
+        wanted,
+        normalisation,
+        limit,
+        element="rdf",
+        found_by=FoundBy.CATALOGUE,
+    )
+
+
+def _local_name(iri: str) -> str:
+    """Return the part of an IRI after its last ``#`` or ``/``."""
+    return iri.rstrip("#/").rpartition("#")[2].rpartition("/")[2]

@@ -25,8 +25,8 @@ from urllib.parse import unquote
 
 from semcrawl.rdf import sniffing
 from semcrawl.rdf.syntaxes.escaped import unescaped
+from semcrawl.web.bodies import media_type
 from semcrawl.web.charsets import Form, find_encoding, to_utf8
-from semcrawl.web.mediatypes import media_type
 from semcrawl.web.urls import path_of
 from semcrawl.web.vocabulary import (
     ARCHIVE_EXTENSIONS,

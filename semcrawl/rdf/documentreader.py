@@ -14,20 +14,18 @@ import pyoxigraph
 from semcrawl.items import DocumentError
 from semcrawl.rdf.detection import HEAD, Detection, detect
 from semcrawl.rdf.limits import Budget, ErrorLog, LimitReached
+from semcrawl.rdf.links import RdfLink, find_links
 from semcrawl.rdf.options import ReadOptions
-from semcrawl.rdf.packed.archives import walk
-from semcrawl.rdf.packed.streams import Readable, SafeFile, Utf8File
-from semcrawl.rdf.quadlines import has_pair
-from semcrawl.rdf.rdflinks import RdfLink, find_links
-from semcrawl.rdf.sink import QuadSink
+from semcrawl.rdf.packed import walk
+from semcrawl.rdf.sink import QuadSink, has_pair
+from semcrawl.rdf.streams import Readable, SafeFile, Utf8File
 from semcrawl.rdf.syntaxes import islands, ntriples, owlxml, rdfxml, trix, turtle, yamlld
 from semcrawl.rdf.syntaxes.escaped import ESCAPED, UnescapedFile, is_all_escaped, unescaped
-from semcrawl.rdf.syntaxes.jsonld import parse_jsonld, parse_jsonld_value
-from semcrawl.rdf.syntaxes.linkedcontext import with_context
+from semcrawl.rdf.syntaxes.jsonld import parse_jsonld, parse_jsonld_value, with_context
 from semcrawl.rdf.syntaxes.rdfjson import parse_rdfjson
 from semcrawl.rdf.terms import iri_of
+from semcrawl.web.bodies import media_type
 from semcrawl.web.charsets import NOT_UTF8, Encoding, Form, Utf8Text, find_encoding, to_utf8
-from semcrawl.web.mediatypes import media_type
 from semcrawl.web.vocabulary import Kind, RdfFormat
 
 _OXIGRAPH: dict[RdfFormat, pyoxigraph.RdfFormat] = {

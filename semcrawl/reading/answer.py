@@ -28,7 +28,7 @@ from semcrawl.links import (
     metadata_links,
     refresh_target,
 )
-from semcrawl.rdf.packed.streams import Readable
+from semcrawl.rdf.streams import Readable
 from semcrawl.reading.reader import Reader, discard
 from semcrawl.sources import (
     Shelf,
@@ -39,15 +39,13 @@ from semcrawl.sources import (
     links_of,
     read_sitemap,
 )
-from semcrawl.sources.datalists import form_of, read_list
+from semcrawl.sources.catalogues import DataList, catalogue_places, form_of, read_list
 from semcrawl.sources.forms import FormTable, form_links
-from semcrawl.sources.hostsigns import catalogue_places
-from semcrawl.sources.listedlinks import DataList
 from semcrawl.sources.negotiation import is_as_rdf, varies_by_type
-from semcrawl.sources.sitemaplinks import has_sitemap_root
+from semcrawl.sources.sitemaps import has_sitemap_root
 from semcrawl.web.bodies import BodyFile
 from semcrawl.web.hosts import netloc_of
-from semcrawl.web.robotstags import HEADER, NOFOLLOW, RobotsTags
+from semcrawl.web.robots import HEADER, NOFOLLOW, RobotsTags
 from semcrawl.web.urls import Normalisation
 from semcrawl.web.vocabulary import Kind, RdfFormat
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any, TypeVar, cast
 
-from semcrawl.machine.processes import bound_memory
+from semcrawl.processes import bound_memory
 from semcrawl.rdf import Reading, ReadOptions, read_embedded
 from semcrawl.web.bodies import BodyStream
 

@@ -8,10 +8,17 @@ from dataclasses import dataclass, replace
 from semcrawl import rdf
 from semcrawl.reading.answer import Received
 from semcrawl.reading.reader import Reader
-from semcrawl.sources.endpointanswers import first_label, read_rows
-from semcrawl.sources.endpointpaging import Row
-from semcrawl.sources.endpointsteps import ROWS, UNION_DEFAULT_GRAPH, Ask, Step
-from semcrawl.sources.endpointwalk import CUT_OFF, Triples
+from semcrawl.sources.endpoints import (
+    CUT_OFF,
+    ROWS,
+    UNION_DEFAULT_GRAPH,
+    Ask,
+    Row,
+    Step,
+    Triples,
+    first_label,
+    read_rows,
+)
 from semcrawl.web.bodies import BodyFile
 from semcrawl.web.vocabulary import Kind
 

@@ -19,11 +19,11 @@ from typing import IO, Any, TypeVar, cast
 from semcrawl import rdf
 from semcrawl.items import DocumentError
 from semcrawl.links import ExtractionOptions, Link, PageReading, Reason, read_page
-from semcrawl.links.pagecontent import PageContent, page_content
+from semcrawl.links.pagetexts import PageContent, page_content
 from semcrawl.rdf.detection import coding_of, compression_of
 from semcrawl.rdf.limits import STOPPED, Budget
-from semcrawl.rdf.packed.archives import unpacked
-from semcrawl.rdf.packed.streams import CountedFile, SafeFile
+from semcrawl.rdf.packed import unpacked
+from semcrawl.rdf.streams import CountedFile, SafeFile
 from semcrawl.reading import process as isolated
 from semcrawl.reading.pool import AT_END, ReadingLost, ReadingProcesses
 from semcrawl.web.bodies import BodyFile

@@ -1,17 +1,18 @@
-"""PageRank and IPageRank: links to well-linked pages first (sources.md S)."""
+"""Strategies that rank pages by the links to them."""
 
 from __future__ import annotations
 
+import heapq
 import math
 from array import array
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Self
 
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
-from semcrawl.relevance.linkrank import LinkRank, LinkRankOptions, Node
-from semcrawl.relevance.linkweights import LinkWeighing, LinkWeights, WeightOptions
 from semcrawl.relevance.strategy import (
     RuleOptions,
     Strategy,
@@ -19,7 +20,209 @@ from semcrawl.relevance.strategy import (
     reading_state,
     unpack_state,
 )
-from semcrawl.settings.reader import fill
+from semcrawl.relevance.weighting import LinkWeighing, LinkWeights, WeightOptions
+from semcrawl.settings.reader import fill, setting
+
+#: smaller residuals are not passed on
+_SMALL = 1e-4
+#: relative change of a rank that is reported
+_MOVED = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRankOptions:
+    """Options of :class:`LinkRank`."""
+
+    #: share of a page's rank that it passes on, d
+    damping: float = setting("SEMCRAWL_PAGERANK_DAMPING")
+    #: most links over which rank is passed on after each page
+    updates: int = setting("SEMCRAWL_PAGERANK_UPDATES")
+    #: most links in memory; beyond it those of the first pages are forgotten
+    links: int = setting("SEMCRAWL_PAGERANK_LINKS")
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A page of the graph, fetched or not."""
+
+    url: str
+    #: rank that it passed on, or would have if it had links
+    value: float
+    #: rank that it did not pass on yet
+    residual: float
+    #: last reported rank
+    reported: float
+    waiting: bool = True
+    #: number of stored links to it
+    cited: int = 0
+    #: the residual with which it was queued; 0 = not in the queue
+    queued: float = 0.0
+    #: the pages that it links to, with unnormalised weights
+    links: dict[Node, float] = field(default_factory=dict)
+    #: sum of these weights
+    total: float = 0.0
+
+    @property
+    def rank(self) -> float:
+        """The page's rank as far as known."""
+        return self.value + self.residual
+
+
+class LinkRank:
+    """The link graph and its ranks."""
+
+    def __init__(self, options: LinkRankOptions | None = None) -> None:
+        self.options = options or LinkRankOptions()
+        self.nodes: dict[str, Node] = {}
+        #: pages whose links are stored, the first fetched first
+        self.sources: dict[Node, None] = {}
+        self.held = 0
+        self._queue: list[tuple[float, int, Node]] = []
+        self._numbered = 0
+        self._moved: dict[str, float] = {}
+
+    @property
+    def base(self) -> float:
+        """The rank of a page without links to it: 1−d."""
+        return 1 - self.options.damping
+
+    def rank(self, url: str) -> float:
+        """Return the rank of a page as far as known."""
+        node = self.nodes.get(url)
+        return node.rank if node is not None else self.base
+
+    def share(self, page: str, url: str) -> float | None:
+        """Return the share of its rank that a page gives to another; ``None`` without its links."""
+        node, to = self.nodes.get(page), self.nodes.get(url)
+        if node is None or node not in self.sources:
+            return None
+        return node.links[to] / node.total if to in node.links else 0.0
+
+    def knows(self, page: str) -> bool:
+        """Whether the links of a page are stored."""
+        return (node := self.nodes.get(page)) is not None and node in self.sources
+
+    def passed(self, url: str) -> float:
+        """Return the part of a page's rank that it has passed on."""
+        return node.value if (node := self.nodes.get(url)) is not None else 0.0
+
+    def cite(self, page: str, links: Mapping[str, float], total: float | None = None) -> None:
+        """Add links with their weights (≥ 0) to those of a page, and pass rank on along them.
+
+        ``total`` is the sum of all the page's weights, if some of its links are missing here.
+        """
+        weights = {url: weight for url, weight in links.items() if weight > 0}
+        source = self._node(page)
+        source.waiting = False
+        if not weights:
+            self._forget_if_lone(source)
+            return
+        self._flow(source, -1)
+        for url, weight in weights.items():
+            node = self._node(url)
+            if node not in source.links:
+                node.cited += 1
+                self.held += 1
+            source.total += weight - source.links.get(node, 0.0)
+            source.links[node] = weight
+        source.total = source.total if total is None else total
+        self.sources[source] = None
+        self._flow(source, 1)
+        self._enqueue(source)
+        self._forget_oldest()
+
+    def settle(self, updates: int | None = None) -> None:
+        """Pass on residuals along at most ``updates`` links, by default those of the options."""
+        left = self.options.updates if updates is None else updates
+        while self._queue and left > 0:
+            _, _, node = heapq.heappop(self._queue)
+            node.queued = 0.0
+            if node.links and abs(node.residual) > _SMALL:
+                left -= len(node.links)
+                self._push(node)
+
+    def leave(self, url: str) -> None:
+        """Note that a page no longer waits."""
+        self._moved.pop(url, None)
+        node = self.nodes.get(url)
+        if node is not None:
+            node.waiting = False
+
+    def moved(self) -> dict[str, float]:
+        """Return the ranks of waiting pages that changed since they were last reported."""
+        moved, self._moved = self._moved, {}
+        for url, rank in moved.items():
+            if (node := self.nodes.get(url)) is not None:
+                node.reported = rank
+        return moved
+
+    def take_over(self, nodes: Iterable[Node], sources: Iterable[Node]) -> None:
+        """Replace the graph by these pages; ``sources`` are those whose links are stored."""
+        self.nodes = {node.url: node for node in nodes}
+        self.sources = dict.fromkeys(sources)
+        self.held = sum(len(node.links) for node in self.sources)
+        self._queue, self._moved = [], {}
+        for node in self.sources:
+            self._enqueue(node)
+        self._forget_oldest()
+
+    def _node(self, url: str) -> Node:
+        node = self.nodes.get(url)
+        if node is None:
+            base = self.base
+            node = self.nodes[url] = Node(url, 0.0, base, base)
+        return node
+
+    def _push(self, node: Node) -> None:
+        """Pass on a page's residual along its links."""
+        passed, node.residual = node.residual, 0.0
+        node.value += passed
+        self._add(node, passed)
+
+    def _flow(self, source: Node, sign: int) -> None:
+        """Add a page's passed-on rank to the pages that it links to, or (−1) take it back."""
+        if source.links and source.value:
+            self._add(source, sign * source.value)
+
+    def _add(self, source: Node, amount: float) -> None:
+        each = self.options.damping * amount / source.total
+        for node, weight in source.links.items():
+            node.residual += each * weight
+            if node.waiting:
+                rank = node.value + node.residual
+                if abs(rank - node.reported) > _MOVED * node.reported:
+                    self._moved[node.url] = rank
+            else:
+                self._enqueue(node)
+
+    def _enqueue(self, node: Node) -> None:
+        """Queue a page's residual if it is large enough."""
+        size = abs(node.residual)
+        if node.links and size > _SMALL and size > 2 * node.queued:
+            node.queued = size
+            self._numbered += 1
+            heapq.heappush(self._queue, (-size, self._numbered, node))
+
+    def _forget_oldest(self) -> None:
+        """Drop the links of the first pages, and pages to which no link remains.
+
+        Rank that they passed on remains.
+        """
+        while self.held > self.options.links and self.sources:
+            source = next(iter(self.sources))
+            del self.sources[source]
+            self.held -= len(source.links)
+            links, source.links, source.total = source.links, {}, 0.0
+            for node in links:
+                node.cited -= 1
+                self._forget_if_lone(node)
+            self._forget_if_lone(source)
+
+    def _forget_if_lone(self, node: Node) -> None:
+        if not node.cited and node not in self.sources:
+            self.nodes.pop(node.url, None)
+            self._moved.pop(node.url, None)
+
 
 _SEEDS, _LINKS = "seeds", "links"
 
@@ -211,3 +414,73 @@ def _doubles(data: bytes) -> array[float]:
     if not all(map(math.isfinite, numbers)):
         raise ValueError("not a number")
     return numbers
+
+
+class WeightedPageRank(PageRank):
+    """First the link to the page with the largest weighted PageRank in the graph crawled so far.
+
+    PR(u) = (1−d) + d·Σ PR(v)·W_in(v,u)·W_out(v,u) over the pages v that link to u. W_in is u's
+    share of the links to the pages that v links to, W_out its share of the links on these (Xing
+    and Ghorbani 2004, whom Gupta follows). **Reading**: an unfetched page counts with the average
+    number of links of fetched pages, and a page without links counts with one.
+
+    A page's links are weighed when it is read. After each page, those of other pages are weighed
+    again in turn, until as many links as ``SEMCRAWL_PAGERANK_UPDATES`` are done.
+    """
+
+    name = "weighted-pagerank"
+
+    def __init__(
+        self, options: RuleOptions | None = None, rank: LinkRankOptions | None = None
+    ) -> None:
+        super().__init__(options, rank)
+        #: pages whose links are to be weighed again, the next one first
+        self._turns: deque[str] = deque()
+
+    def cited(self, page: Page, links: Sequence[Link]) -> None:
+        """Add the links of a page to the graph, including those to known pages."""
+        if self._weigh(page.url, [link.url for link in links if not self.is_dropped(link)]):
+            self._weigh_others()
+            self._turns.append(page.url)
+        self.graph.settle()
+
+    def _weigh(self, page: str, more: Iterable[str] = ()) -> bool:
+        """Weigh the links of a page, and ``more`` links; return whether it has any."""
+        graph = self.graph
+        if more := list(dict.fromkeys(more)):
+            # all of them must be in the graph before any is weighed
+            graph.cite(page, dict.fromkeys(more, 1e-3 / len(more)), total=1.0)
+        node = graph.nodes.get(page)
+        if node is None or not node.links:  # no links, or more than may be stored
+            return False
+        graph.cite(page, link_weights(graph, list(node.links)), total=1.0)
+        return True
+
+    def _weigh_others(self) -> None:
+        left = self.graph.options.updates
+        for _ in range(len(self._turns)):
+            page = self._turns.popleft()
+            node = self.graph.nodes.get(page)
+            if node is None or not node.links:
+                continue  # its links were forgotten
+            self._turns.append(page)
+            left -= len(node.links)
+            self._weigh(page)
+            if left <= 0:
+                break
+
+    def load_state(self, state: bytes) -> None:
+        """Restore the graph."""
+        super().load_state(state)
+        self._turns = deque(node.url for node in self.graph.sources)
+
+
+def link_weights(graph: LinkRank, linked: Sequence[Node]) -> Mapping[str, float]:
+    """Return W_in·W_out of the links from one page to ``linked``; their sum is at most 1."""
+    usual = graph.held / max(1, len(graph.sources))
+    links_on = [max(1.0, usual if node.waiting else len(node.links)) for node in linked]
+    all_to, all_on = sum(node.cited for node in linked), sum(links_on)
+    return {
+        node.url: node.cited / all_to * on / all_on
+        for node, on in zip(linked, links_on, strict=True)
+    }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 
 from semcrawl.links import Link
 from semcrawl.relevance.contract import Label
+from semcrawl.web.bodies import media_type
 from semcrawl.web.urls import extension_of, path_of
 from semcrawl.web.vocabulary import (
     AMBIGUOUS_MEDIA_TYPES,
@@ -128,3 +130,17 @@ def _evidence(text: str) -> tuple[bool, bool]:
     # the search for media types is slow, and all of them have a slash
     rest, types = _MEDIA_TYPE.subn(" ", text) if "/" in text else (text, 0)
     return types > 0, not RDF_CONCEPT_WORDS.isdisjoint(_WORD.findall(rest))
+
+
+def body_wanted(
+    content_type: str, label: Label, also: Collection[str] = AMBIGUOUS_MEDIA_TYPES
+) -> bool:
+    """Whether to download a body: its type is RDF or HTML, or its link was labelled R.
+
+    A body without a type is downloaded. ``also`` names media types that may hide RDF; it is empty
+    in the thesis.
+    """
+    media = media_type(content_type)
+    if not media or label is Label.R:
+        return True
+    return media in HTML_MEDIA_TYPES or media in RDF_MEDIA_TYPES or media in also

@@ -44,12 +44,13 @@ class _Results(House):
 
     def pipelines(self, settings: Any) -> Mapping[str, int]:
         """Return the pipeline of a triple store if the settings name one."""
-        return {"semcrawl.pipelines.store.StorePipeline": 400} if _delivers(settings) else {}
+        name = "semcrawl.results.stores.storepipeline.StorePipeline"
+        return {name: 400} if _delivers(settings) else {}
 
     def check(self, settings: Any) -> None:
         """Check the settings of the store."""
         if _delivers(settings):
-            from semcrawl.pipelines.stores.opening import check_store_settings
+            from semcrawl.results.stores.opening import check_store_settings
 
             check_store_settings(settings)
 
@@ -57,8 +58,8 @@ class _Results(House):
         """Tell of the documents that wait for the triple store, were renamed or refused."""
         if not _delivers(settings):
             return ()
-        from semcrawl.pipelines.stores.opening import RENAMED_WORDS, open_deliverer
-        from semcrawl.terminal.messages import amount
+        from semcrawl.results.stores.opening import RENAMED_WORDS, open_deliverer
+        from semcrawl.terminal import amount
 
         deliverer = open_deliverer(settings, folder)
         try:

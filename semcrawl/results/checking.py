@@ -27,20 +27,18 @@ import pyoxigraph
 from semcrawl.frontier.backends import frontier_file
 from semcrawl.houses import houses
 from semcrawl.items import EMBEDDED, FetchOutcome
-from semcrawl.machine.wholefiles import whole_file
-from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
+from semcrawl.metadata.database import CRAWL, CRAWL_DB, Tables, connect, crawl_db_url
 from semcrawl.metadata.history import unknown_row
-from semcrawl.metadata.models import Document, url_key
-from semcrawl.metadata.rows import insert_rows
-from semcrawl.metadata.schema import CRAWL, Tables
+from semcrawl.metadata.records import Document, insert_rows, url_key
 from semcrawl.pipelines.files import FILES_FOLDER, INDEX_FILE, LOST_FILES, lost_files
 from semcrawl.pipelines.pagestore import PAGE, PAGES_LEDGER, SPOOLS
 from semcrawl.pipelines.quadsfile import EMBEDDED_LEDGER, QuadsFile
-from semcrawl.pipelines.stores.opening import EMBEDDED_FOLDER
-from semcrawl.rdf.quadlines import graph_of
-from semcrawl.results.querystore import CACHE
+from semcrawl.rdf.sink import graph_of
+from semcrawl.results.queries import CACHE
+from semcrawl.results.stores.opening import EMBEDDED_FOLDER
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.vocabulary import FoundBy
+from semcrawl.wholefiles import whole_file
 
 #: ends the name of what could not be mended
 DAMAGED = ".damaged"

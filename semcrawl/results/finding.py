@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, func, or_, select
 
-from semcrawl.metadata.models import Document, Term, TermUse, term_id
+from semcrawl.metadata.records import Document, Term, TermUse, term_id
 from semcrawl.metadata.termindex import CLASS, PROPERTY
 from semcrawl.rdf.shortnames import expand, local_name, other_scheme, shorten
 from semcrawl.results.quadsource import store_errors

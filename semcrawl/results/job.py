@@ -7,23 +7,34 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import pyoxigraph
-from sqlalchemy import func, select, update
+import pyoxigraph as ox
+import rdflib
+from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
+from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session
 
+from semcrawl.config.extras import install_hint
 from semcrawl.errors import StoreError, UsageError, existing_folder
 from semcrawl.metadata.database import CRAWL_DB
-from semcrawl.metadata.models import Document, Fetch
+from semcrawl.metadata.records import Document, Fetch, Term, TermUse
 from semcrawl.metadata.termindex import write_terms
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
-from semcrawl.rdf.usedterms import TermCounter
+from semcrawl.rdf.shortnames import TermCounter
 from semcrawl.results.finding import Found, find_term
 from semcrawl.results.profiling import Profile, profile_of
 from semcrawl.results.quadsource import QuadSource, store_errors
-from semcrawl.results.querystore import held_store
+from semcrawl.results.queries import held_store
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import rdflib
+
+    from semcrawl.results.reporting.findings import Report
+
 
 #: documents indexed in one transaction, which blocks a running crawl
 _BATCH = 200
@@ -32,12 +43,6 @@ _WAITING = (
     Document.length > 0,
     Document.terms_complete.is_(None),
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import rdflib
-
-    from semcrawl.results.reporting.findings import Report
 
 T = TypeVar("T", Document, Fetch)
 _ROWS = 1000
@@ -119,7 +124,7 @@ class Job:
 
         The default graph is the union of all graphs.
         """
-        from semcrawl.results._rdflibdata import dataset_of  # importing rdflib is slow
+        # importing rdflib is slow
 
         return dataset_of(self.quads())
 
@@ -151,7 +156,7 @@ class Job:
         It has no time limit, unlike ``semcrawl query``. Raises ``UsageError`` for an invalid query
         and for ``SERVICE``.
         """
-        from semcrawl.results.queryprocess import evaluate
+        from semcrawl.results.queries import evaluate
 
         with held_store(self.folder, self.sources) as store:
             return evaluate(str(store), sparql)
@@ -161,8 +166,6 @@ class Job:
 
         Raises ``UsageError`` for another name, and without pandas.
         """
-        from semcrawl.results._frames import frame_of
-
         return frame_of(self, name)
 
     def _rows(self, source: QuadSource, table: type[T]) -> Iterator[T]:
@@ -208,3 +211,86 @@ def _index_some(source: QuadSource, limit: int) -> bool:
                 update(Document).where(Document.id.in_(ids)).values(terms_complete=complete)
             )
     return bool(counters)
+
+
+#: columns in seconds since the epoch
+_TIMES = ("started_at", "fetched_at", "first_seen_at", "last_seen_at", "gone_at")
+_TERMS: Any = (
+    select(Document.url, Document.format, Term.kind, Term.iri, TermUse.count)
+    .join(TermUse, TermUse.document_id == Document.id)
+    .join(Term, Term.id == TermUse.term_id)
+    .where(Document.gone_at.is_(None))
+    .order_by(Document.id)
+)
+#: name → query, and whether it also reads the ledger of embedded data
+FRAMES: dict[str, tuple[Select[Any], bool]] = {
+    "records": (select(Fetch.__table__).order_by(Fetch.id), False),
+    "documents": (
+        select(Document.__table__).where(Document.gone_at.is_(None)).order_by(Document.id),
+        True,
+    ),
+    "terms": (_TERMS, True),
+}
+
+
+def frame_of(job: Job, name: str) -> pd.DataFrame:
+    """Return a table of the job, with times in UTC."""
+    if name not in FRAMES:
+        raise UsageError(f"there is no frame {name}; there are {', '.join(FRAMES)}")
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        raise UsageError(f"data frames need pandas: {install_hint('frames')}") from None
+    if name == "terms":
+        job.index()
+    query, of_pages = FRAMES[name]
+    sources = job.sources if of_pages else job.sources[:1]
+    columns = [column.name for column in query.selected_columns]
+    frame = pd.DataFrame.from_records(_rows(sources, query), columns=columns)
+    for column in _TIMES:
+        if column in frame:
+            frame[column] = pd.to_datetime(frame[column], unit="s", utc=True)
+    return frame
+
+
+def _rows(sources: list[QuadSource], query: Select[Any]) -> Iterator[tuple[Any, ...]]:
+    for source in sources:
+        with store_errors(source.ledger), source.engine.connect() as connection:
+            for row in connection.execution_options(yield_per=1000).execute(query):
+                yield tuple(row)
+
+
+def dataset_of(quads: Iterator[ox.Quad]) -> rdflib.Dataset:
+    """Return the quads as an ``rdflib.Dataset`` whose default graph is the union of all graphs."""
+    dataset = rdflib.Dataset(default_union=True)
+    graphs: dict[Any, rdflib.Graph] = {}
+
+    def graph(name: ox.NamedNode | ox.BlankNode | ox.DefaultGraph) -> rdflib.Graph:
+        found = graphs.get(name)
+        if found is None:
+            is_default = isinstance(name, ox.DefaultGraph)
+            found = dataset.graph(DATASET_DEFAULT_GRAPH_ID if is_default else node(name))
+            graphs[name] = found
+        return found
+
+    dataset.addN(
+        (node(q.subject), node(q.predicate), node(q.object), graph(q.graph_name))
+        for q in quads
+        if not isinstance(q.object, ox.Triple)  # rdflib has no triple terms
+    )
+    return dataset
+
+
+def node(term: Any) -> Any:
+    """Convert a term from pyoxigraph to rdflib."""
+    if isinstance(term, ox.NamedNode):
+        return rdflib.URIRef(term.value)
+    if isinstance(term, ox.BlankNode):
+        return rdflib.BNode(term.value)
+    if term.language:
+        return rdflib.Literal(term.value, lang=term.language)
+    datatype = term.datatype.value
+    if datatype == rdflib.XSD.string.toPython():
+        return rdflib.Literal(term.value)
+    # keep the document's lexical form
+    return rdflib.Literal(term.value, datatype=rdflib.URIRef(datatype), normalize=False)

@@ -23,15 +23,15 @@ from sqlalchemy import Connection, Table, func, insert, select
 
 from semcrawl.errors import StoreError, UsageError, os_errors_as
 from semcrawl.houses import houses
-from semcrawl.machine.wholefiles import umask
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, opened
 from semcrawl.metadata.history import LOST
-from semcrawl.metadata.models import Contribution, Document, Fetch
+from semcrawl.metadata.records import Contribution, Document, Fetch
 from semcrawl.pipelines.files import FILES_FOLDER, INDEX_FILE
 from semcrawl.pipelines.pagestore import SPOOLS
-from semcrawl.pipelines.soundness import is_lost, new_checksum
+from semcrawl.pipelines.quadsfile import is_lost, new_checksum
 from semcrawl.results.job import Job
 from semcrawl.results.quadsource import QuadSource, Snapshot, Span, store_errors
+from semcrawl.wholefiles import umask
 
 #: rows per insert
 _ROWS = 1000

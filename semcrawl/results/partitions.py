@@ -21,14 +21,14 @@ import pyoxigraph as ox
 from sqlalchemy import Table, select
 
 from semcrawl.errors import StoreError, UsageError
-from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.database import CRAWL_DB, opened, readable_db_url
-from semcrawl.metadata.models import Document, Fetch
 from semcrawl.metadata.parquet import arrow_schema, check_parquet
+from semcrawl.metadata.records import Document, Fetch
 from semcrawl.pipelines.pagestore import SPOOLS
 from semcrawl.results.job import Job
 from semcrawl.results.mergedjobs import latest_versions, snapshots_of
 from semcrawl.results.quadsource import Snapshot, Span, store_errors
+from semcrawl.wholefiles import whole_file
 
 #: rows per row group, and per file
 _GROUP = 100_000

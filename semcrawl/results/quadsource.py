@@ -12,13 +12,11 @@ from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.errors import StoreError
-from semcrawl.machine.filelocks import lock
+from semcrawl.filelocks import lock
 from semcrawl.metadata.database import connect, one_line, readable_db_url
-from semcrawl.metadata.models import Document
-from semcrawl.pipelines.compaction import current_file
-from semcrawl.pipelines.quadsfile import orphaned
-from semcrawl.pipelines.soundness import IS_LOST, is_sound
-from semcrawl.rdf.quadlines import whole_lines
+from semcrawl.metadata.records import Document
+from semcrawl.pipelines.quadsfile import IS_LOST, current_file, is_sound, orphaned
+from semcrawl.rdf.sink import whole_lines
 
 _PIECE = 1 << 20
 #: rows of documents in memory at a time

@@ -7,7 +7,7 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-from semcrawl.terminal.printable import printable
+from semcrawl.printable import printable
 
 
 def whole_page(title: str, body: str) -> str:

@@ -25,8 +25,8 @@ COMMANDS_MODULE = "semcrawl.commands"
 USER_AGENT = "semcrawl/0.1 (+https://github.com/semcrawl/semcrawl)"
 ROBOTSTXT_OBEY = True
 LOG_LEVEL = "INFO"
-LOG_FORMATTER = "semcrawl.terminal.logformat.SparingLogFormatter"
-STATS_CLASS = "semcrawl.extensions.statscollector.StatsCollector"
+LOG_FORMATTER = "semcrawl.logformat.SparingLogFormatter"
+STATS_CLASS = "semcrawl.crawl.downloadhandler.StatsCollector"
 CONCURRENT_REQUESTS = 16
 CONCURRENT_ITEMS = 2
 DOWNLOAD_TIMEOUT = 60
@@ -37,8 +37,8 @@ DOWNLOAD_WARNSIZE = 0
 SCRAPER_SLOT_MAX_ACTIVE_SIZE = 1 << 30
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # it is in the records
 DOWNLOAD_HANDLERS = {
-    "http": "semcrawl.download.handler.AiohttpDownloadHandler",
-    "https": "semcrawl.download.handler.AiohttpDownloadHandler",
+    "http": "semcrawl.crawl.downloadhandler.AiohttpDownloadHandler",
+    "https": "semcrawl.crawl.downloadhandler.AiohttpDownloadHandler",
 }
 # The handlers refuse private addresses; to spiders that are not ours, this middleware says so.
 DOWNLOADER_MIDDLEWARES = {"semcrawl.middlewares.addresses.PrivateAddressMiddleware": 50}

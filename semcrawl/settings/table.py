@@ -789,7 +789,7 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "SEMCRAWL_HEARTBEATS",
             "",
             "Folder in which each process keeps a heartbeat for health checks: `python -m "
-            "semcrawl.machine.heartbeats FOLDER` reports whether all make progress. Empty: none.",
+            "semcrawl.heartbeats FOLDER` reports whether all make progress. Empty: none.",
         ),
         Setting(
             "SEMCRAWL_HEARTBEAT_INTERVAL",

@@ -12,9 +12,8 @@ from semcrawl.sources.listing import (
     in_turns,
     turn,
 )
-from semcrawl.sources.sitemapfile import read_sitemap
-from semcrawl.sources.sitemaplinks import ELEMENT as SITEMAP_ELEMENT
-from semcrawl.sources.sitemaplinks import (
+from semcrawl.sources.sitemaps import ELEMENT as SITEMAP_ELEMENT
+from semcrawl.sources.sitemaps import (
     Entry,
     EntryKind,
     SitemapFile,
@@ -22,6 +21,7 @@ from semcrawl.sources.sitemaplinks import (
     is_sitemap_name,
     links_of,
     named_sitemaps,
+    read_sitemap,
 )
 
 __all__ = [
@@ -38,22 +38,14 @@ __all__ = [
     "SitemapLimits",
     "UntriedShapes",
     "arrange",
-    "cataloguepages",
-    "datalists",
-    "endpointanswers",
-    "endpointpaging",
-    "endpointsteps",
-    "endpointwalk",
-    "hostsigns",
+    "catalogues",
+    "endpoints",
     "in_turns",
     "is_sitemap_name",
-    "jsoncatalogue",
     "links_of",
-    "listedlinks",
     "named_sitemaps",
     "negotiation",
     "read_sitemap",
-    "searching",
     "seedlists",
     "turn",
 ]

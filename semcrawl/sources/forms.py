@@ -17,11 +17,11 @@ from urllib.parse import urlencode, urlsplit
 from semcrawl.errors import UsageError
 from semcrawl.links import Link
 from semcrawl.links.extraction import base_of
-from semcrawl.links.pagetext import texts_in
-from semcrawl.links.parsing import parse_html
-from semcrawl.links.texts import fold
+from semcrawl.links.model import fold
+from semcrawl.links.pagetexts import texts_in
+from semcrawl.links.trees import parse_html
 from semcrawl.settings.reader import setting
-from semcrawl.web.resolution import join_url
+from semcrawl.web.hosts import join_url
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, normalise
 from semcrawl.web.vocabulary import FoundBy
 

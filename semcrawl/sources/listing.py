@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import msgpack
 
 from semcrawl.links import FoundBy, Link
-from semcrawl.machine.recent import Recent
+from semcrawl.recent import Recent
 from semcrawl.web.hosts import netloc_of
 
 #: hosts whose number of answers is remembered, those that answered last

@@ -1,3 +1,3 @@
 """The two spiders, ``html`` and ``rdf``."""
 
-__all__ = ["focused", "html", "rdf"]
+__all__ = ["focused", "html", "rdf", "submitting"]

@@ -7,15 +7,14 @@ from typing import Self
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.config.transfers import TransferOptions
+from semcrawl.config.checks import TransferOptions
 from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import UsageError
 from semcrawl.frontier.links import LinkState
 from semcrawl.settings.reader import fill
 from semcrawl.spiders.seeds import seed_url
-from semcrawl.web.hosts import host_of
-from semcrawl.web.privatehosts import is_private_address
+from semcrawl.web.hosts import host_of, is_private_address
 from semcrawl.web.urls import Normalisation, dropped_index
 
 #: prefix of the cache entries that mark an address as submitted recently

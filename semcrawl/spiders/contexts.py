@@ -16,18 +16,18 @@ from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
 from semcrawl.crawl.attempt import Attempt, content_type, header_values, location_of
+from semcrawl.crawl.downloadhandler import extra_download_slot, uncounted_by_scraper
 from semcrawl.crawl.failures import CrawlEnds, outcome_of_failure
 from semcrawl.crawl.session import CrawlSession
-from semcrawl.download.enginelimits import extra_download_slot, uncounted_by_scraper
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import json_ld_alternate, link_header
-from semcrawl.metadata.tally import ROBOTS_FIRST
+from semcrawl.metadata.summary import ROBOTS_FIRST
 from semcrawl.rdf import Reading
 from semcrawl.reading.pool import ReadingLost
 from semcrawl.reading.reader import discard
 from semcrawl.settings.reader import setting
+from semcrawl.web.bodies import media_type
 from semcrawl.web.hosts import host_of
-from semcrawl.web.mediatypes import media_type
 from semcrawl.web.urls import normalise, resolve
 
 #: ``Accept`` header of requests for contexts (JSON-LD 1.1 API, section 9.4)

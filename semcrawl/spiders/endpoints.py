@@ -12,7 +12,7 @@ from scrapy.http import Response
 from scrapy.statscollectors import StatsCollector
 from scrapy.utils.log import SpiderLoggerAdapter
 
-from semcrawl.config.leadoptions import EndpointOptions
+from semcrawl.config.options import EndpointOptions
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.attempt import Attempt, header_values
 from semcrawl.crawl.policy import LinkPolicy
@@ -20,22 +20,23 @@ from semcrawl.crawl.querylinks import endpoints_among, links_after
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page, header_text
-from semcrawl.metadata.errortexts import MAX_TEXT
+from semcrawl.metadata.records import MAX_TEXT
 from semcrawl.reading.answer import Received
 from semcrawl.reading.queryanswers import QueryReading, read_query
 from semcrawl.reading.reader import Reader, discard
-from semcrawl.sources.endpointpaging import Following
-from semcrawl.sources.endpointsteps import (
+from semcrawl.sources.endpoints import (
     PAGES,
     ROWS,
     Ask,
+    EndpointWalk,
+    Following,
     Step,
+    brings_triples,
 )
-from semcrawl.sources.endpointwalk import EndpointWalk, brings_triples
 from semcrawl.spiders.judging import TopicJudge, Verdict
 from semcrawl.spiders.results import document_of, record_of
 from semcrawl.web.bodies import body_file
-from semcrawl.web.robotstags import HEADER
+from semcrawl.web.robots import HEADER
 from semcrawl.web.vocabulary import Kind
 
 #: verdict on an answer that is not kept

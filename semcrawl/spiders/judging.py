@@ -11,7 +11,7 @@ from typing import Self
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from semcrawl.config.transfers import TransferOptions
+from semcrawl.config.checks import TransferOptions
 from semcrawl.crawl.attempt import Attempt
 from semcrawl.errors import FrontierUnavailable
 from semcrawl.frontier.contract import Shared
@@ -30,7 +30,7 @@ from semcrawl.topics import (
     Topic,
     parts_of,
 )
-from semcrawl.topics.pagejudge import PageJudge
+from semcrawl.topics.about import PageJudge
 from semcrawl.web.vocabulary import Kind
 
 #: seconds between checks of a waiting thread whether the event loop still runs

@@ -13,13 +13,13 @@ from semcrawl.config.revisit import IMMUTABLE
 from semcrawl.crawl.attempt import Attempt, content_type, header, header_values
 from semcrawl.crawl.leadmemory import PutIn
 from semcrawl.crawl.leadrules import Form, LeadRules, shows_rdf
-from semcrawl.crawl.listgroups import put_last
+from semcrawl.crawl.lists import put_last
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page, Reason, header_text
 from semcrawl.rdf import Reading
 from semcrawl.rdf.detection import format_of_type
-from semcrawl.sources.cataloguepages import next_pages
+from semcrawl.sources.catalogues import next_pages
 from semcrawl.sources.listing import PLACES
 from semcrawl.sources.negotiation import (
     Wish,

@@ -11,9 +11,9 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Request
 
 from semcrawl.config.jobdir import ResultOptions, job_path
-from semcrawl.config.leadoptions import EndpointOptions, SitemapRules
+from semcrawl.config.options import EndpointOptions, SitemapRules
 from semcrawl.config.revisit import RevisitOptions
-from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.config.scope import UrlPatterns
 from semcrawl.crawl.crawllimits import limits_now, take_back
 from semcrawl.crawl.querylinks import first_links
 from semcrawl.crawl.session import CrawlSession
@@ -24,7 +24,7 @@ from semcrawl.frontier.links import LinkState
 from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
 from semcrawl.metadata.seedfates import seeds_to_repeat
 from semcrawl.settings.reader import fill
-from semcrawl.sources.endpointsteps import endpoint_of_seed
+from semcrawl.sources.endpoints import endpoint_of_seed
 from semcrawl.spiders.linking import LinkFeed
 from semcrawl.spiders.revisits import (
     Reach,

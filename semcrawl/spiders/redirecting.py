@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 
 from scrapy.http import Response
+from scrapy.statscollectors import StatsCollector
+from twisted.python.failure import Failure
 
-from semcrawl.crawl.attempt import Attempt, location_of
+from semcrawl.crawl.attempt import Attempt, header, location_of
+from semcrawl.crawl.courses import GiveBack, RetryRules
+from semcrawl.crawl.failures import NameMissingError
+from semcrawl.crawl.healthsigns import Fate
 from semcrawl.crawl.redirects import Instead, RedirectRules
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.items import FetchOutcome, FetchRecord
@@ -75,3 +83,83 @@ class Redirects:
         if roots := self.rules.roots_of(attempt.link_state, url):
             # not as named: the user did not write this host, so it must not be private
             await self.session.intake.add_roots(roots)
+
+
+def retry_after(value: str) -> float | None:
+    """Return the seconds of a ``Retry-After`` header (RFC 9110, section 10.2.3).
+
+    The header names seconds or a date; ``None`` if it names neither.
+    """
+    text = value.strip()
+    if text.isascii() and text.isdecimal():
+        return float(text[:12])
+    try:
+        date = parsedate_to_datetime(text)
+        if date.tzinfo is None:  # the oldest form of HTTP dates names no zone; all are in GMT
+            date = date.replace(tzinfo=UTC)
+        return max(0.0, date.timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError, OSError):
+        return None
+
+
+@dataclass
+class Retries:
+    """Gives links back to the frontier for another try; Scrapy's stats count them."""
+
+    session: CrawlSession
+    rules: RetryRules
+    stats: StatsCollector | None = None
+
+    async def after_response(self, attempt: Attempt, response: Response) -> bool:
+        """Give a link back if its server allows another try soon; return whether it went back.
+
+        After 429 the host rests from all requests.
+        """
+        state, status = attempt.link_state, response.status
+        wait = retry_after(header(response, b"Retry-After"))
+        if rest := self.rules.rest_after(state, status, wait):
+            await self.session.frontier.pace.rest(attempt.lease.entry.host, rest)
+        back = self.rules.after_status(state, status, wait)
+        if status not in self.rules.codes or (wait or 0.0) > self.rules.longest_wait:
+            return False
+        return await self._give_back(attempt, back, f"status {status}")
+
+    async def after_failure(self, attempt: Attempt, failure: Failure, reason: str) -> bool:
+        """Give a link without an answer back; return false if it has failed for good.
+
+        If its host or our own network is at fault, it may be tried again however often it was.
+        """
+        health, lease = self.session.health, attempt.lease
+        causes = (failure.value, getattr(failure.value, "__cause__", None))
+        missing = any(isinstance(cause, NameMissingError) for cause in causes)
+        fate = health.fate(lease, missing=missing)
+        if fate is Fate.DONE:
+            return True
+        if fate is Fate.OVER:
+            return False
+        if uncounted := health.pop_uncounted(attempt.url):
+            tries = max(0, attempt.link_state.retries - uncounted)
+            attempt.link_state = replace(attempt.link_state, retries=tries)
+        if fate is Fate.USUAL:
+            if await self.again(attempt, reason):
+                return True
+            if not await health.may_be_hosts_fault(lease, attempt.link_state.retries + 1):
+                return False
+        await self.session.retry(lease, attempt.link_state, 0.0)
+        return True
+
+    async def again(self, attempt: Attempt, reason: str, wait: float = 0.0) -> bool:
+        """Give a link back for a try after at least ``wait`` seconds; return whether it may."""
+        return await self._give_back(attempt, self.rules.again(attempt.link_state, wait), reason)
+
+    async def _give_back(self, attempt: Attempt, back: GiveBack | None, reason: str) -> bool:
+        self._count("count" if back is not None else "max_reached")
+        if back is None:
+            return False
+        self._count(f"reason_count/{reason}")
+        await self.session.retry(attempt.lease, back.state, back.delay)
+        return True
+
+    def _count(self, name: str) -> None:
+        if self.stats is not None:
+            self.stats.inc_value(f"retry/{name}")

@@ -20,8 +20,8 @@ from semcrawl.items import (
     RdfDocument,
     TopicPage,
 )
-from semcrawl.links.pagecontent import PageContent
-from semcrawl.metadata.errortexts import errors_text
+from semcrawl.links.pagetexts import PageContent
+from semcrawl.metadata.records import errors_text
 from semcrawl.rdf import Reading
 from semcrawl.web.bodies import body_file
 from semcrawl.web.vocabulary import Kind, UnreadFormat

@@ -17,7 +17,7 @@ from scrapy_redis.spiders import RedisMixin
 
 from semcrawl.errors import UsageError, os_errors_as
 from semcrawl.links import FoundBy, Link, Page
-from semcrawl.sources.endpointsteps import SEED_PREFIX, endpoint_of_seed
+from semcrawl.sources.endpoints import SEED_PREFIX, endpoint_of_seed
 from semcrawl.web.charsets import text_of
 from semcrawl.web.urls import DEFAULT_NORMALISATION, Normalisation, dropped_index, normalise
 

@@ -9,17 +9,24 @@ from typing import Any, TypeVar
 from scrapy.http import Response
 
 from semcrawl.crawl.attempt import Attempt
-from semcrawl.crawl.keptlists import KeptLists
-from semcrawl.crawl.listgroups import put_last, waiting_last
-from semcrawl.crawl.lists import ListRules, Portion, first_turn, left, outcome_of_list
+from semcrawl.crawl.lists import (
+    KeptLists,
+    ListRules,
+    Portion,
+    first_turn,
+    left,
+    outcome_of_list,
+    put_last,
+    waiting_last,
+)
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import Page
 from semcrawl.reading.answer import ListedSitemap
 from semcrawl.sources.listing import SOON
-from semcrawl.spiders._sitemapdates import SitemapDates
 from semcrawl.spiders.endpoints import EndpointReader
 from semcrawl.spiders.linking import LinkFeed
+from semcrawl.spiders.revisits import SitemapDates
 from semcrawl.web.hosts import netloc_of
 
 T = TypeVar("T")

@@ -1,6 +1,6 @@
 """Topics: a topic says what a crawl is about, and judges the documents that were read."""
 
-from semcrawl.topics.about import about, needs_of, threshold
+from semcrawl.topics.about import TOPICS, about, load_topic, needs_of, threshold
 from semcrawl.topics.contract import (
     MARKUP,
     NEAR,
@@ -14,10 +14,9 @@ from semcrawl.topics.contract import (
     Remembering,
     StatementMemory,
     Topic,
+    TopicOptions,
     parts_of,
 )
-from semcrawl.topics.options import TopicOptions
-from semcrawl.topics.registry import TOPICS, load_topic
 
 __all__ = [
     "MARKUP",

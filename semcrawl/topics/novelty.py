@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from semcrawl.errors import UsageError
 from semcrawl.settings.reader import Values
-from semcrawl.topics.contract import STATEMENTS, Document, Judgement, StatementMemory
-from semcrawl.topics.excerpts import blocks
-from semcrawl.topics.options import TopicOptions
+from semcrawl.topics.contract import STATEMENTS, Document, Judgement, StatementMemory, TopicOptions
+from semcrawl.topics.texts import blocks
 
 #: entries per bucket
 _WAYS = 4

@@ -3,28 +3,143 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Self
+from math import exp
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any, Self
 
 import pyoxigraph
 
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import UsageError
+from semcrawl.processes import bound_memory
 from semcrawl.rdf import detect
-from semcrawl.rdf.sparqltext import terms_in
+from semcrawl.rdf.shortnames import PREFIXES, calls_service, query_error, terms_in
 from semcrawl.reading.pool import ReadingLost, ReadingProcesses
 from semcrawl.settings.reader import Values
-from semcrawl.topics.contract import MARKUP, STATEMENTS, STOPPED, Document, Judgement
-from semcrawl.topics.excerpts import blocks
-from semcrawl.topics.options import TopicOptions
-from semcrawl.topics.shapechecks import Checked, ask, conform
+from semcrawl.topics.contract import MARKUP, STATEMENTS, STOPPED, Document, Judgement, TopicOptions
 from semcrawl.topics.sourcefiles import statements_of
+from semcrawl.topics.texts import blocks
 from semcrawl.topics.vocabularies import Vocabulary
 from semcrawl.web.vocabulary import Kind
 
+if TYPE_CHECKING:
+    import rdflib
+
+
 _SH = "http://www.w3.org/ns/shacl#"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The result of a check."""
+
+    #: whether the query is true, or a node conforms
+    holds: bool = False
+    #: number of nodes that the shapes target, and of those that conform
+    nodes: int = 0
+    conforming: int = 0
+    #: why the check failed; the other fields are then meaningless
+    fault: str = ""
+
+
+def ask(query: str, lines: bytes, memory: int) -> Checked:
+    """Answer an ASK query on N-Quads lines; the default graph is the union of all graphs."""
+    bound_memory(memory)
+    if calls_service(query):
+        return Checked(fault="a query with SERVICE would ask other servers, which it may not")
+    store = pyoxigraph.Store()
+    try:
+        store.load(lines, format=pyoxigraph.RdfFormat.N_QUADS, lenient=True)
+        answer = store.query(query, use_default_graph_as_union=True, prefixes=PREFIXES)
+    except SyntaxError as error:
+        return Checked(fault=query_error(error))
+    except (ValueError, RuntimeError, OSError) as error:
+        return Checked(fault=f"the query is wrong: {error}")
+    if not isinstance(answer, pyoxigraph.QueryBoolean):
+        return Checked(fault="the query is no ASK query")
+    return Checked(holds=bool(answer))
+
+
+def conform(shapes: bytes, lines: bytes, memory: int) -> Checked:
+    """Check N-Quads lines against SHACL shapes in N-Quads; it holds if a node conforms.
+
+    Without lines, only the shapes themselves are validated.
+    """
+    bound_memory(memory)
+    import pyshacl
+    import rdflib.plugins.sparql
+    from pyshacl.errors import ReportableRuntimeError, ShapeLoadError, ValidationFailure
+
+    # otherwise FROM in a shape's query would fetch its graph
+    rdflib.plugins.sparql.SPARQL_LOAD_GRAPHS = False
+    data = _graph(lines)
+    try:
+        graph, targeted = _shapes(shapes)
+        nodes = {
+            node
+            for shape in targeted
+            for node in shape.focus_nodes(data)
+            if (node, None, None) in data or (None, None, node) in data
+        }
+        if not nodes and lines:
+            return Checked()
+        conforms, report, text = pyshacl.validate(
+            data, shacl_graph=graph, inference="none", meta_shacl=not lines, allow_warnings=True,
+            advanced=False, js=False, do_owl_imports=False,
+        )  # fmt: skip
+    except (ShapeLoadError, ReportableRuntimeError, ValidationFailure, UsageError) as error:
+        return Checked(fault=" ".join(str(error).split()))
+    if not isinstance(report, rdflib.Graph):
+        return Checked(fault=" ".join(str(text).split()))
+    failed = set() if conforms else set(report.objects(None, rdflib.URIRef(f"{_SH}focusNode")))
+    good = len(nodes - failed)
+    return Checked(good > 0, len(nodes), good)
+
+
+@lru_cache(maxsize=2)
+def _shapes(lines: bytes) -> tuple[rdflib.Graph, list[Any]]:
+    """Return the graph of shapes, and the shapes with a target."""
+    import rdflib
+    from pyshacl.shapes_graph import ShapesGraph
+
+    graph = _graph(lines)
+    for name in ("select", "ask", "construct"):
+        for query in graph.objects(None, rdflib.URIRef(_SH + name)):
+            if calls_service(str(query)):
+                raise UsageError("a query with SERVICE would ask other servers, which it may not")
+    targeted = [shape for shape in ShapesGraph(graph).shapes if any(map(list, shape.target()))]
+    if not targeted:
+        raise UsageError("it has no SHACL shape with a target such as sh:targetClass")
+    return graph, targeted
+
+
+def _graph(lines: bytes) -> rdflib.Graph:
+    """Make a graph of N-Quads lines, without graph names."""
+    import rdflib
+
+    def term(of: object) -> rdflib.term.Node:
+        if isinstance(of, pyoxigraph.NamedNode):
+            return rdflib.URIRef(of.value)
+        if isinstance(of, pyoxigraph.BlankNode):
+            return rdflib.BNode(of.value)
+        if isinstance(of, pyoxigraph.Literal):
+            if of.language:
+                return rdflib.Literal(of.value, lang=of.language)
+            return rdflib.Literal(of.value, datatype=rdflib.URIRef(of.datatype.value))
+        raise TypeError
+
+    graph = rdflib.Graph()
+    for quad in pyoxigraph.parse(lines, format=pyoxigraph.RdfFormat.N_QUADS, lenient=True):
+        if isinstance(quad.object, pyoxigraph.Triple):
+            continue  # rdflib has no triple terms
+        graph.add((term(quad.subject), term(quad.predicate), term(quad.object)))
+    return graph
+
+
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 #: properties of shapes whose values are terms in the data
 _ABOUT_TERMS = frozenset(
@@ -154,3 +269,117 @@ def _fault_of(shape: str | bytes, seconds: int, memory: int) -> str:
         return str(lost)
     finally:
         processes.close()
+
+
+#: rounds of the estimate; it changes little after ten
+_ROUNDS = 25
+#: least spread of a heap, and a bad heap's without data, relative to the middle of the good one
+_LEAST_SPREAD, _USUAL_SPREAD = 0.08, 0.2
+#: documents that the assumed middle of a heap counts for
+_ASSUMED = 3.0
+#: least share of a heap
+_LEAST_SHARE = 0.1
+#: bounds of the border, relative to the middle of the good heap of the samples
+_LOWEST, _HIGHEST = 0.55, 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Heap:
+    """Similarities around a middle."""
+
+    middle: float
+    spread: float
+    #: share of all documents
+    share: float = 0.5
+
+    def likelihood(self, value: float) -> float:
+        """Return how likely a document of this heap has a similarity, up to a factor."""
+        away = (value - self.middle) / self.spread
+        return self.share / self.spread * exp(-away * away / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Heaps:
+    """The good and the bad heap, and the similarity at which both are equally likely."""
+
+    good: Heap
+    bad: Heap
+    border: float
+
+    @classmethod
+    def of(
+        cls, good: Sequence[float], bad: Sequence[float], crawl: Sequence[float], foreign: float
+    ) -> Heaps:
+        """Estimate two normal distributions (expectation maximisation).
+
+        ``good``: similarities of the good samples, each left out of the topic that it is compared
+        with. ``bad``: those of the bad samples. ``crawl``: those of documents of which nothing is
+        known. ``foreign``: the assumed middle of the bad heap, which counts for few documents.
+        """
+        high = median(good)
+        assumed = (
+            Heap(high, _spread(good, high, high)),
+            Heap(
+                median(bad) if bad else foreign,
+                _spread(bad, median(bad), high) if bad else _USUAL_SPREAD * high,
+            ),
+        )
+        heaps = assumed
+        for _ in range(_ROUNDS if crawl else 0):
+            likely = [_share_of(heaps[0], heaps[1], value) for value in crawl]
+            heaps = (
+                _fitted(assumed[0], good, crawl, likely, high),
+                _fitted(assumed[1], bad, crawl, [1 - one for one in likely], high),
+            )
+            share = min(max(fmean(likely), _LEAST_SHARE), 1 - _LEAST_SHARE)
+            heaps = replace(heaps[0], share=share), replace(heaps[1], share=1 - share)
+        return cls(*heaps, _border(*heaps, high))
+
+
+def _share_of(good: Heap, bad: Heap, value: float) -> float:
+    """Return the probability that a document is good."""
+    if value >= good.middle:  # a wide bad heap reaches far
+        return 1.0
+    if value <= bad.middle:
+        return 0.0
+    one, other = good.likelihood(value), bad.likelihood(value)
+    return one / (one + other) if one + other else float(value * 2 > good.middle + bad.middle)
+
+
+def _fitted(
+    assumed: Heap,
+    samples: Sequence[float],
+    crawl: Sequence[float],
+    likely: Sequence[float],
+    high: float,
+) -> Heap:
+    """Return the heap of its samples and of the documents that are likely to belong to it."""
+    values = [*samples, *crawl]
+    weights = [*(1.0 for _ in samples), *likely]
+    total = sum(weights) + _ASSUMED
+    middle = (
+        sum(w * v for w, v in zip(weights, values, strict=True)) + _ASSUMED * assumed.middle
+    ) / total
+    square = (
+        sum(w * (v - middle) ** 2 for w, v in zip(weights, values, strict=True))
+        + _ASSUMED * assumed.spread**2
+    ) / total
+    return Heap(middle, max(square**0.5, _LEAST_SPREAD * high))
+
+
+def _spread(values: Sequence[float], middle: float, high: float) -> float:
+    """Return the spread of samples around their middle, which few outliers do not change."""
+    away = 1.5 * median(abs(value - middle) for value in values) if values else 0.0
+    return max(away, _LEAST_SPREAD * high)
+
+
+def _border(good: Heap, bad: Heap, high: float) -> float:
+    """Return where a document is as likely good as bad."""
+    low, top = min(bad.middle, good.middle), good.middle
+    for _ in range(40):
+        middle = (low + top) / 2
+        if good.likelihood(middle) >= bad.likelihood(middle):
+            top = middle
+        else:
+            low = middle
+    return min(max(top, _LOWEST * high), _HIGHEST * high)

@@ -13,13 +13,12 @@ from typing import TypeVar, cast
 import pyoxigraph
 
 from semcrawl.errors import UsageError
-from semcrawl.links.pagetext import page_text
-from semcrawl.links.parsing import parse_html
+from semcrawl.links.pagetexts import page_text
+from semcrawl.links.trees import parse_html
 from semcrawl.rdf import Reading, ReadOptions, detect, read
 from semcrawl.rdf.terms import iri_of
-from semcrawl.topics.contract import Document
-from semcrawl.topics.options import TopicOptions
-from semcrawl.topics.passages import Role, passages
+from semcrawl.topics.contract import Document, TopicOptions
+from semcrawl.topics.texts import Role, passages
 from semcrawl.web.charsets import marked_encoding, to_utf8
 from semcrawl.web.vocabulary import Kind
 

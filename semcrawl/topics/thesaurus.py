@@ -18,14 +18,11 @@ import pyoxigraph
 
 from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import local_name
-from semcrawl.topics.arguments import split_list
-from semcrawl.topics.contract import STATEMENTS, TEXT, Document, Judgement
+from semcrawl.topics.contract import STATEMENTS, TEXT, Document, Judgement, TopicOptions, split_list
 from semcrawl.topics.examples import Examples
-from semcrawl.topics.excerpts import blocks
-from semcrawl.topics.options import TopicOptions
-from semcrawl.topics.passages import Role
+from semcrawl.topics.phrases import Finding, Phrase, WeightedPhrases
 from semcrawl.topics.sourcefiles import Sample, made_of
-from semcrawl.topics.weightedphrases import Finding, Phrase, WeightedPhrases
+from semcrawl.topics.texts import Role, blocks
 
 _OBJECT = re.compile(rb"^\S+ \S+ <([^>]*)> ", re.MULTILINE)
 

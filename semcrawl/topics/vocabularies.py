@@ -7,23 +7,29 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Self
 
+import pyoxigraph
+
 from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import (
     PREFIXES,
+    TermCounter,
     expand,
     local_name,
     namespace_of,
     other_scheme,
     shorten,
 )
-from semcrawl.rdf.usedterms import TermCounter
-from semcrawl.topics._mentions import Mentions
-from semcrawl.topics.arguments import split_list
-from semcrawl.topics.contract import MARKUP, NEAR, STATEMENTS, Document, Judgement
-from semcrawl.topics.excerpts import blocks
-from semcrawl.topics.nearness import Nearness, spaced
-from semcrawl.topics.options import TopicOptions
-from semcrawl.topics.segmentation import words_of
+from semcrawl.topics.contract import (
+    MARKUP,
+    NEAR,
+    STATEMENTS,
+    Document,
+    Judgement,
+    TopicOptions,
+    split_list,
+)
+from semcrawl.topics.sourcefiles import made_of
+from semcrawl.topics.texts import Mentions, Nearness, blocks, spaced, words_of
 
 #: separators in an IRI
 _BETWEEN = re.compile(r"[#/:]")
@@ -161,3 +167,53 @@ def _prefix(namespace: str) -> str:
 
 def _words(text: str) -> list[str]:
     return words_of(spaced(text), "en")
+
+
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+_OWL = "http://www.w3.org/2002/07/owl#"
+_KINDS = frozenset(
+    [_RDFS + "Class", _RDF + "Property"]
+    + [
+        f"{_OWL}{name}"
+        for name in "Class ObjectProperty DatatypeProperty AnnotationProperty FunctionalProperty "
+        "InverseFunctionalProperty TransitiveProperty SymmetricProperty".split()
+    ]
+)
+_RELATIONS = frozenset(_RDFS + name for name in ("subClassOf", "subPropertyOf", "domain", "range"))
+#: least share of the terms for a namespace to be the ontology's own
+_LEAST_SHARE = 0.1
+
+
+def terms_in(quads: Iterable[pyoxigraph.Quad]) -> set[str]:
+    """Return the declared classes and properties in the ontology's own namespaces.
+
+    Terms of other vocabularies that it annotates or imports, such as ``dcterms:title``, are left
+    out.
+    """
+    declared = set()
+    for quad in quads:
+        name, term = quad.predicate.value, quad.subject
+        is_kind = name == _RDF + "type" and getattr(quad.object, "value", "") in _KINDS
+        if (is_kind or name in _RELATIONS) and isinstance(term, pyoxigraph.NamedNode):
+            declared.add(term.value)
+    shares = Counter(map(namespace_of, declared))
+    least = _LEAST_SHARE * len(declared)
+    return {term for term in declared if shares[namespace_of(term)] >= least}
+
+
+class Ontology(Vocabulary):
+    """RDF that uses a class or property of an ontology; see :class:`Vocabulary`."""
+
+    name = "ontology"
+
+    @classmethod
+    def from_argument(cls, argument: str, options: TopicOptions) -> Self:
+        """Read a file or URL; raise ``UsageError`` if it declares no classes or properties."""
+        name = argument.strip().strip('"')
+        if not name:
+            raise UsageError("name a file with an ontology, such as ontology:fish.owl")
+        terms = made_of(name, options, terms_in)
+        if not terms:
+            raise UsageError(f"{name} is no ontology: it declares no class and no property")
+        return cls(sorted(terms), options)

@@ -3,13 +3,135 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
-from ipaddress import IPv6Address, IPv6Network, ip_address
-from urllib.parse import urlsplit
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from urllib.parse import unquote, urlsplit
 
+import ada_url
 import tldextract
 
-from semcrawl.web.privatehosts import is_private_address as is_private_address
+#: ranges of IANA's registry of special-purpose IPv4 addresses, multicast (RFC 5771) and reserved
+#: addresses (RFC 1112). No website lives there, though some of them are globally reachable.
+_SPECIAL_4 = tuple(
+    IPv4Network(network)
+    for network in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.31.196.0/24",
+        "192.52.193.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "192.175.48.0/24",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/3",
+    )
+)
+#: all IPv6 addresses that IANA allocates for public use (its registry of address space) …
+_PUBLIC_6 = IPv6Network("2000::/3")
+#: … and the special-purpose ones among them
+_SPECIAL_6 = tuple(
+    IPv6Network(network)
+    for network in ("2001::/23", "2001:db8::/32", "2620:4f:8000::/48", "3fff::/20")
+)
+#: IPv6 ranges whose addresses embed an IPv4 address, and how many bits follow it: IPv4-mapped
+#: (RFC 4291), the well-known prefix of NAT64 (RFC 6052), 6to4 (RFC 3056)
+_EMBEDS_4 = (
+    (IPv6Network("::ffff:0:0/96"), 0),
+    (IPv6Network("64:ff9b::/96"), 0),
+    (IPv6Network("2002::/16"), 80),
+)
+#: last labels of private names: RFC 6761, 6762, 8375, ICANN's resolution 2024.07.29.06
+#: (``internal``), and those that RFC 6762, appendix G, found in use
+_PRIVATE_NAMES = re.compile(
+    r"(?:\A|\.)(?:localhost|localdomain|local|internal|home\.arpa|intranet|private|corp|home|lan)\Z"
+)
+#: names that belong to nobody, for documentation and tests (RFC 2606, RFC 6761)
+_RESERVED_NAMES = re.compile(r"(?:\A|\.)(?:example\.(?:com|net|org)|test|invalid)\Z")
+#: a host that ends like this is an address (https://url.spec.whatwg.org/#ends-in-a-number-checker)
+_ENDS_IN_NUMBER = re.compile(r"(?:\A|\.)(?:[0-9]+|0x[0-9a-f]*)\Z")
+
+
+@lru_cache(maxsize=4096)
+def is_private_address(host: str) -> bool:
+    """Whether the host of a URL is a private address, however spelled, or a private name.
+
+    Names without a dot are private. Names are not resolved.
+    """
+    if "%" in host or not host.isascii():  # a proxy may still decode it
+        host = unicodedata.normalize("NFKC", unquote(host))
+    host = host.lower().rstrip(".")
+    if ":" in host:
+        return is_private_ip(host)
+    if _ENDS_IN_NUMBER.search(host):
+        address = _parse_ipv4(host)
+        return address is None or _is_private_4(address)  # an invalid address is not public
+    return "." not in host or _PRIVATE_NAMES.search(host) is not None
+
+
+def is_reserved_name(host: str) -> bool:
+    """Whether a host is reserved for examples or tests, so that nobody publishes anything there.
+
+    ``.example`` is reserved as well, but no name below it exists, and our own demonstration uses
+    it behind a proxy.
+
+    >>> is_reserved_name("www.example.com"), is_reserved_name("an-example.com")
+    (True, False)
+    """
+    return _RESERVED_NAMES.search(host.lower().rstrip(".")) is not None
+
+
+@lru_cache(maxsize=4096)
+def is_private_ip(address: str) -> bool:
+    """Whether an IP address is outside the public internet; ``False`` for other texts."""
+    try:
+        found = ip_address(address.strip("[]"))
+    except ValueError:
+        return False
+    return _is_private_4(found) if isinstance(found, IPv4Address) else _is_private_6(found)
+
+
+def _is_private_4(address: IPv4Address) -> bool:
+    return any(address in network for network in _SPECIAL_4)
+
+
+def _is_private_6(address: IPv6Address) -> bool:
+    for network, shift in _EMBEDS_4:
+        if address in network:
+            return _is_private_4(IPv4Address(int(address) >> shift & 0xFFFFFFFF))
+    return address not in _PUBLIC_6 or any(address in network for network in _SPECIAL_6)
+
+
+def _parse_ipv4(host: str) -> IPv4Address | None:
+    """Parse an IPv4 address as browsers do (https://url.spec.whatwg.org/#concept-ipv4-parser).
+
+    ``127.1``, ``0x7f.1``, ``0177.0.0.1`` and ``2130706433`` are all 127.0.0.1.
+    """
+    parts = host.split(".")
+    try:
+        numbers = [_parse_number(part) for part in parts]
+    except ValueError:
+        return None
+    *first, last = numbers
+    if len(parts) > 4 or any(number > 255 for number in first) or last >= 256 ** (5 - len(parts)):
+        return None
+    return IPv4Address(sum(n << 8 * (3 - place) for place, n in enumerate(first)) + last)
+
+
+def _parse_number(text: str) -> int:
+    """Parse a decimal, octal (``0177``) or hexadecimal (``0x7f``) number; raise ``ValueError``."""
+    if text.startswith("0x"):
+        return int(text[2:] or "0", 16)
+    return int(text, 8 if text.startswith("0") and len(text) > 1 else 10)
+
 
 _public_suffixes = tldextract.TLDExtract(
     suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
@@ -123,3 +245,8 @@ def public_address(server: object) -> str:
     'redis://r.example:6379/0'
     """
     return re.sub(r"//.*@", "//", str(server), flags=re.DOTALL)
+
+
+def join_url(base: str, reference: str) -> str:
+    """Resolve a reference against an address; raise ``ValueError`` if that gives no URL."""
+    return str(ada_url.join_url(base, reference))

@@ -11,12 +11,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from string import ascii_letters, digits
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
 from w3lib.url import safe_url_string
 
-from semcrawl.web._hrefs import encode_query
-from semcrawl.web.resolution import join_url
+from semcrawl.web.charsets import charset_named
+from semcrawl.web.hosts import join_url
+
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+#: encodings of pages whose queries are in UTF-8
+_UNICODE = re.compile(r"utf|ucs", re.I)
+
+
+def encode_query(reference: str, encoding: str) -> str:
+    """Percent-encode the non-ASCII characters of a query in the encoding of its page.
+
+    Characters that the encoding lacks become numeric character references. Unless the encoding is
+    a Unicode one, the fragment is dropped.
+    """
+    charset = None if _UNICODE.match(encoding) else charset_named(encoding)
+    if charset is None:
+        return reference
+    address, mark, query = reference.partition("#")[0].partition("?")
+    escaped = _NOT_ASCII.sub(lambda signs: quote(charset.encode(signs[0]), ""), query)
+    return address + mark + escaped
+
 
 #: links longer than this are not followed (characters)
 MAX_URL_LENGTH = 4096

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from semcrawl.config.leadoptions import LeadOptions
+from semcrawl.config.options import LeadOptions
 from semcrawl.crawl.leadrules import LeadRules, shows_rdf
 from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link

@@ -7,15 +7,14 @@ from typing import TypeVar
 
 import pytest
 
-from semcrawl.config.leadoptions import SitemapRules
-from semcrawl.config.scope import Scope
-from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.config.options import SitemapRules
+from semcrawl.config.scope import Scope, UrlPatterns
 from semcrawl.crawl.courses import Course, RetryRules, course_of
 from semcrawl.crawl.lists import ListRules, Portion, first_turn
 from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.frontier.links import GUESS, SITEMAP, LinkState
 from semcrawl.sources import NAMED_AFTER
-from semcrawl.web.robotstags import RobotsTags
+from semcrawl.web.robots import RobotsTags
 
 T = TypeVar("T")
 D = "http://d.example"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from semcrawl.demo import DemoServer, DemoWeb, Request, Stream, serve
+from semcrawl.lab.demo import DemoServer, DemoWeb, Request, Stream, serve
 from tests.faults import FAULTS, FAULTY, GOOD_DOCUMENTS, TURTLE
 
 

@@ -10,8 +10,8 @@ import lxml.html
 import pyoxigraph as ox
 import pytest
 
-from semcrawl.demo import DemoWeb, ResourceKind, Response, demo_web
-from semcrawl.demo.web import negotiate
+from semcrawl.lab.demo import DemoWeb, ResourceKind, Response, demo_web
+from semcrawl.lab.demo.web import negotiate
 
 LOG = "http://vocab.demo.example/ns/Log"
 RDF_FIRST = "text/turtle, application/rdf+xml;q=0.9, text/html;q=0.5, */*;q=0.1"

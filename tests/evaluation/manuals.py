@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from semcrawl.evaluation.folder import FolderSite, FolderWorld
+from semcrawl.lab.worlds import FolderSite, FolderWorld
 from tests.evaluation.portal import Portal
 
 _DOC = Path("/usr/share/doc")

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 
-from semcrawl.evaluation.built import HTML_TYPE
-from semcrawl.evaluation.world import Answer, World
+from semcrawl.lab.worlds import HTML_TYPE, Answer, World
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.vocabulary import Kind
 

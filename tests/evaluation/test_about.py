@@ -12,27 +12,24 @@ from lxml import html as lxml_html
 
 from semcrawl.commands.evaluate import Command
 from semcrawl.errors import UsageError
-from semcrawl.evaluation.folder import FolderSite, FolderWorld
-from semcrawl.evaluation.graph import LinkGraph, map_site
-from semcrawl.evaluation.judgement import Aim
-from semcrawl.evaluation.references import omniscient
-from semcrawl.evaluation.report import report_page
-from semcrawl.evaluation.simulate import simulate
-from semcrawl.evaluation.study import Plan, simulated, study
-from semcrawl.evaluation.studydata import as_data, steps
-from semcrawl.evaluation.studytables import KEYWORDS, keyword_rows
-from semcrawl.evaluation.topicweb import (
+from semcrawl.lab.graph import Aim, LinkGraph, map_site
+from semcrawl.lab.report import report_page
+from semcrawl.lab.simulator import simulate
+from semcrawl.lab.study import Plan, omniscient, simulated, study
+from semcrawl.lab.studydata import as_data, steps
+from semcrawl.lab.studytables import KEYWORDS, keyword_rows
+from semcrawl.lab.topicworlds import (
+    TOPIC,
     TopicWeb,
     WebPlan,
     WebSize,
     keyword_webs,
+    literal_crawl,
     literal_figures,
     topic_web,
 )
-from semcrawl.evaluation.topicweb.literal import literal_crawl
-from semcrawl.evaluation.topicweb.siteplans import TOPIC
-from semcrawl.evaluation.world import Labelled, World
-from semcrawl.evaluation.worlds import WorldSet, load_worlds
+from semcrawl.lab.worlds import FolderSite, FolderWorld, Labelled, World
+from semcrawl.lab.worldsets import WorldSet, load_worlds
 from semcrawl.relevance import load_strategy
 from tests.inprocess import exit_status
 

@@ -8,11 +8,10 @@ import subprocess
 
 import pytest
 
-from semcrawl.evaluation.references import REFERENCES
-from semcrawl.evaluation.report import report_page
-from semcrawl.evaluation.study import Plan, simulated, study
-from semcrawl.evaluation.studydata import as_data
-from semcrawl.evaluation.worlds import WorldSet
+from semcrawl.lab.report import report_page
+from semcrawl.lab.study import REFERENCES, Plan, simulated, study
+from semcrawl.lab.studydata import as_data
+from semcrawl.lab.worldsets import WorldSet
 from semcrawl.relevance import load_strategy, strategies
 from tests.evaluation.worlds import members
 

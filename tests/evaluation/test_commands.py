@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.evaluation.serve import WorldServer
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.serve import WorldServer
 from tests.evaluation.worlds import members
 from tests.loopback import web
 

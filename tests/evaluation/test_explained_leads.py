@@ -10,8 +10,8 @@ from harvest.runs import start
 from scrapy.settings import Settings
 
 from semcrawl.commands.explain import ReadDocument, read_for_explanation
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo._archive import GRAPHS
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo._archive import GRAPHS
 from semcrawl.reading.answer import Received
 from semcrawl.sources.negotiation import as_rdf
 

@@ -4,8 +4,8 @@ import tarfile
 import pytest
 
 from semcrawl.errors import UsageError
-from semcrawl.evaluation.folder import FolderSite, FolderWorld
-from semcrawl.evaluation.worlds import load_sites
+from semcrawl.lab.worlds import FolderSite, FolderWorld
+from semcrawl.lab.worldsets import load_sites
 from semcrawl.web.vocabulary import Kind
 
 RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>'

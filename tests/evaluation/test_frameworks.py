@@ -6,17 +6,12 @@ from itertools import pairwise
 
 import pytest
 
-from semcrawl.evaluation.built import SiteBuilder
-from semcrawl.evaluation.frameworks import (
-    FRAMEWORKS,
-    Framework,
-    FrameworkCrawl,
-    framework_figures,
-)
-from semcrawl.evaluation.graph import LinkGraph
-from semcrawl.evaluation.simulate import simulate
-from semcrawl.evaluation.study import THESIS_SETTINGS
-from semcrawl.evaluation.thesis import build
+from semcrawl.lab.frameworks import FRAMEWORKS, Framework, FrameworkCrawl, framework_figures
+from semcrawl.lab.graph import LinkGraph
+from semcrawl.lab.simulator import simulate
+from semcrawl.lab.study import THESIS_SETTINGS
+from semcrawl.lab.thesis import build
+from semcrawl.lab.worlds import SiteBuilder
 from semcrawl.relevance import load_strategy
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from semcrawl.evaluation.folder import FolderSite, FolderWorld
-from semcrawl.evaluation.imageweb import image_webs
-from semcrawl.evaluation.imageweb.imagefigures import image_figures, index_pages
-from semcrawl.evaluation.study import Plan, simulated, study
-from semcrawl.evaluation.studytables import image_rows
-from semcrawl.evaluation.worlds import image_worlds
-from semcrawl.images.imagerows import image_addresses
+from semcrawl.images.schema import image_addresses
 from semcrawl.imagesearch.search import ImageSearch
+from semcrawl.lab.imagefigures import image_figures, index_pages
+from semcrawl.lab.imageworlds import image_webs
+from semcrawl.lab.study import Plan, simulated, study
+from semcrawl.lab.studytables import image_rows
+from semcrawl.lab.worlds import FolderSite, FolderWorld
+from semcrawl.lab.worldsets import image_worlds
 from semcrawl.relevance import load_strategy
 from tests.evaluation.portal import Portal
 

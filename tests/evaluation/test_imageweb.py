@@ -8,11 +8,17 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from semcrawl.evaluation.graph import LinkGraph
-from semcrawl.evaluation.imageweb import ImagePlan, ImageWeb, ImageWebSize
-from semcrawl.evaluation.imageweb.habits import PLACES
-from semcrawl.evaluation.imageweb.subjects import SUBJECTS, caption, misspelled
-from semcrawl.evaluation.world import Labelled, World
+from semcrawl.lab.graph import LinkGraph
+from semcrawl.lab.imageworlds import (
+    PLACES,
+    SUBJECTS,
+    ImagePlan,
+    ImageWeb,
+    ImageWebSize,
+    caption,
+    misspelled,
+)
+from semcrawl.lab.worlds import Labelled, World
 from semcrawl.web.vocabulary import Kind
 
 SMALL = ImageWebSize(sites=8, pages=8, hubs=2)

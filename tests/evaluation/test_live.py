@@ -8,15 +8,14 @@ from dataclasses import replace
 import pytest
 
 from semcrawl.errors import SemcrawlError
-from semcrawl.evaluation.built import BuiltWorld, SiteBuilder
-from semcrawl.evaluation.folder import FolderSite, FolderWorld
-from semcrawl.evaluation.graph import LinkGraph
-from semcrawl.evaluation.live import crawl_live, live
-from semcrawl.evaluation.recording import RecordedWorld
-from semcrawl.evaluation.simulate import simulate
-from semcrawl.evaluation.study import Plan, simulated, study
-from semcrawl.evaluation.thesis import thesis_worlds
-from semcrawl.evaluation.worlds import WorldSet
+from semcrawl.lab.graph import LinkGraph
+from semcrawl.lab.live import crawl_live, live
+from semcrawl.lab.recorded import RecordedWorld
+from semcrawl.lab.simulator import simulate
+from semcrawl.lab.study import Plan, simulated, study
+from semcrawl.lab.thesis import thesis_worlds
+from semcrawl.lab.worlds import BuiltWorld, FolderSite, FolderWorld, SiteBuilder
+from semcrawl.lab.worldsets import WorldSet
 from semcrawl.relevance import load_strategy, strategies
 from semcrawl.relevance.contract import Citing
 from tests.evaluation.test_recording import record

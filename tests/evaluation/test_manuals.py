@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from semcrawl.evaluation.built import SiteBuilder
-from semcrawl.evaluation.graph import LinkGraph, map_site
-from semcrawl.evaluation.judgement import Aim
-from semcrawl.evaluation.simulate import simulate
-from semcrawl.evaluation.world import World
+from semcrawl.lab.graph import Aim, LinkGraph, map_site
+from semcrawl.lab.simulator import simulate
+from semcrawl.lab.worlds import SiteBuilder, World
 from semcrawl.relevance import load_strategy
 from tests.evaluation.manuals import SECTIONS, missing, portal
 from tests.evaluation.portal import Portal

@@ -2,23 +2,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.evaluation.graph import LinkGraph
-from semcrawl.evaluation.metrics import (
+from semcrawl.lab.graph import LinkGraph
+from semcrawl.lab.metrics import (
     LabelFigures,
     RuleFigures,
     RuleTable,
     Truth,
     auc,
     auc_relative,
+    compare,
     depth_histogram,
     harvest_rate,
     label_figures,
     padded,
     requests_to,
     rule_table,
+    spread,
 )
-from semcrawl.evaluation.simulate import simulate
-from semcrawl.evaluation.statistics import compare, spread
+from semcrawl.lab.simulator import simulate
 from semcrawl.relevance import Label, load_strategy
 from tests.evaluation.worlds import members
 

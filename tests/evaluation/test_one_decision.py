@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from semcrawl.evaluation._studygraphs import graph_of
-from semcrawl.evaluation.graph import LinkGraph
-from semcrawl.evaluation.recording import RecordedWorld
-from semcrawl.evaluation.run import Run
+from semcrawl.lab.graph import LinkGraph, graph_of
+from semcrawl.lab.recorded import RecordedWorld
+from semcrawl.lab.simulator import Run
 from tests.evaluation.test_live import hold_against_each_other
 from tests.evaluation.test_recording import record
 

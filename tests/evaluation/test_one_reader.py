@@ -14,12 +14,12 @@ from scrapy.settings import Settings
 
 import semcrawl
 from semcrawl.commands.explain import ReadDocument, read_for_explanation
-from semcrawl.config.leadoptions import EndpointOptions, LeadOptions, SitemapRules
-from semcrawl.demo import DemoWeb
-from semcrawl.evaluation.graph import LinkGraph
-from semcrawl.evaluation.live import crawl_live
-from semcrawl.evaluation.simulate import simulate
-from semcrawl.evaluation.world import REDIRECTS, Answer
+from semcrawl.config.options import EndpointOptions, LeadOptions, SitemapRules
+from semcrawl.lab.demo import DemoWeb
+from semcrawl.lab.graph import LinkGraph
+from semcrawl.lab.live import crawl_live
+from semcrawl.lab.simulator import simulate
+from semcrawl.lab.worlds import REDIRECTS, Answer
 from semcrawl.rdf import detect
 from semcrawl.reading.answer import Received
 from semcrawl.relevance import load_strategy
@@ -34,7 +34,7 @@ ROOT = Path(semcrawl.__file__).parent
 READERS = {"read_embedded", "extract_links", "read_page", "read_rows", "catalogue_places"}
 HOMES = ("reading", "rdf", "links", "sources")
 #: they read lists of seeds, and measure what markup has, which no crawl does
-BESIDE = ("cli/seedsources.py", "evaluation/imageweb/imagefigures.py")
+BESIDE = ("commands/_seedsources.py", "lab/imagefigures.py")
 HTML, TURTLE, PDF = ({"Content-Type": t} for t in ("text/html", "text/turtle", "application/pdf"))
 A = "http://a.example"
 #: a site with what spiders, ``explain`` and the simulator once read each in their own way

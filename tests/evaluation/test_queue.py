@@ -3,8 +3,8 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.evaluation.queue import SimulatedFrontier, Waiting
 from semcrawl.frontier.links import LinkState
+from semcrawl.lab.simulator import SimulatedFrontier, Waiting
 
 
 def waiting(url: str, group: str = "g") -> Waiting:

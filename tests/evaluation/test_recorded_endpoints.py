@@ -10,16 +10,16 @@ import pyoxigraph as ox
 import pytest
 from harvest.runs import Run, harvest, semcrawl
 
-from semcrawl.config.leadoptions import EndpointOptions, LeadOptions, SitemapRules
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.evaluation.graph import LinkGraph, map_site
-from semcrawl.evaluation.live import crawl_live
-from semcrawl.evaluation.recording import RecordedWorld
-from semcrawl.evaluation.run import Run as Simulated
-from semcrawl.evaluation.simulate import simulate
-from semcrawl.evaluation.study import Plan, simulated, study
-from semcrawl.evaluation.worlds import WorldSet
-from semcrawl.exporters.warcrecords import find_recording
+from semcrawl.config.options import EndpointOptions, LeadOptions, SitemapRules
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.graph import LinkGraph, map_site
+from semcrawl.lab.live import crawl_live
+from semcrawl.lab.recorded import RecordedWorld
+from semcrawl.lab.simulator import Run as Simulated
+from semcrawl.lab.simulator import simulate
+from semcrawl.lab.study import Plan, simulated, study
+from semcrawl.lab.worldsets import WorldSet
+from semcrawl.pipelines.warcrecords import find_recording
 from semcrawl.relevance import load_strategy
 from semcrawl.web.vocabulary import FoundBy
 from tests.evaluation.test_recording import record

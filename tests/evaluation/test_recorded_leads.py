@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from harvest.runs import Run, harvest
 
-from semcrawl.config.leadoptions import LeadOptions, SitemapRules
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.evaluation.graph import LinkGraph, map_site
-from semcrawl.evaluation.live import crawl_live
-from semcrawl.evaluation.recording import RecordedWorld
-from semcrawl.evaluation.simulate import simulate
-from semcrawl.exporters.warcrecords import find_recording
+from semcrawl.config.options import LeadOptions, SitemapRules
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.graph import LinkGraph, map_site
+from semcrawl.lab.live import crawl_live
+from semcrawl.lab.recorded import RecordedWorld
+from semcrawl.lab.simulator import simulate
+from semcrawl.pipelines.warcrecords import find_recording
 from semcrawl.relevance import load_strategy
 from semcrawl.sources.negotiation import is_as_rdf
 from semcrawl.web.vocabulary import RDF_FIRST, FoundBy, Kind

@@ -5,11 +5,11 @@ import pytest
 from harvest.runs import harvest
 from spiders.site import handler, page, triples
 
-from semcrawl.demo import DemoWeb, serve
 from semcrawl.errors import UsageError
-from semcrawl.evaluation.recording import RecordedWorld
-from semcrawl.evaluation.worlds import load_worlds
-from semcrawl.exporters.warcrecords import find_recording
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.recorded import RecordedWorld
+from semcrawl.lab.worldsets import load_worlds
+from semcrawl.pipelines.warcrecords import find_recording
 from semcrawl.web.vocabulary import Kind
 
 warcwriter = pytest.importorskip("warcio.warcwriter")

@@ -3,8 +3,8 @@ from collections import deque
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.evaluation.graph import LinkGraph, SiteMap, map_site
-from semcrawl.evaluation.references import omniscient, perfect_links
+from semcrawl.lab.graph import LinkGraph, SiteMap, map_site
+from semcrawl.lab.study import omniscient, perfect_links
 from tests.evaluation.worlds import members
 
 

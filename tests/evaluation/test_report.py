@@ -5,12 +5,11 @@ from html.parser import HTMLParser
 import pytest
 
 from semcrawl.errors import SemcrawlError
-from semcrawl.evaluation.charts import Line, _style
-from semcrawl.evaluation.report import _Page, report_page
-from semcrawl.evaluation.simulate import Fetch, Run
-from semcrawl.evaluation.study import Plan, simulated, study
-from semcrawl.evaluation.studydata import as_data, checkpoints
-from semcrawl.evaluation.worlds import WorldSet
+from semcrawl.lab.report import Line, _Page, _style, report_page
+from semcrawl.lab.simulator import Fetch, Run
+from semcrawl.lab.study import Plan, simulated, study
+from semcrawl.lab.studydata import as_data, checkpoints
+from semcrawl.lab.worldsets import WorldSet
 from semcrawl.relevance import Label, load_strategy, strategies
 from tests.evaluation.worlds import barren, members
 

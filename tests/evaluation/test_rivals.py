@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from semcrawl.evaluation.built import SiteBuilder
-from semcrawl.evaluation.rivals import RIVALS, Anthelion, SbClassifier
-from semcrawl.evaluation.rivals.anthelion import tokens
-from semcrawl.evaluation.rivals.sbclassifier import BATCH, UrlClassifier
-from semcrawl.evaluation.simulate import simulate
+from semcrawl.lab.rivals import BATCH, RIVALS, Anthelion, SbClassifier, UrlClassifier, tokens
+from semcrawl.lab.simulator import simulate
+from semcrawl.lab.worlds import SiteBuilder
 from semcrawl.links import Link, Page
 from semcrawl.relevance import load_strategy
 from semcrawl.relevance.contract import Citing, Outcome, Relevance

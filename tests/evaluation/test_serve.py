@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from semcrawl.evaluation.serve import WorldServer
+from semcrawl.lab.serve import WorldServer
 from tests.evaluation.worlds import members
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from semcrawl.evaluation.built import BuiltWorld, SiteBuilder
-from semcrawl.evaluation.graph import LinkGraph
-from semcrawl.evaluation.simulate import simulate
+from semcrawl.lab.graph import LinkGraph
+from semcrawl.lab.simulator import simulate
+from semcrawl.lab.worlds import BuiltWorld, SiteBuilder
 from semcrawl.relevance import Label, Ranked, load_strategy
 from semcrawl.web.vocabulary import Kind
 from tests.evaluation.worlds import barren, members, twins, winding

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from semcrawl.evaluation.graph import LinkGraph, map_site
-from semcrawl.evaluation.metrics import area_budget, auc, auc_relative
-from semcrawl.evaluation.references import omniscient
-from semcrawl.evaluation.simulate import simulate
-from semcrawl.evaluation.worlds import load_sites
+from semcrawl.lab.graph import LinkGraph, map_site
+from semcrawl.lab.metrics import area_budget, auc, auc_relative
+from semcrawl.lab.simulator import simulate
+from semcrawl.lab.study import omniscient
+from semcrawl.lab.worldsets import load_sites
 from semcrawl.relevance import load_strategy
 
 SHARED = Path(__file__).parents[3] / "shared"

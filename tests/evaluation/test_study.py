@@ -2,10 +2,10 @@
 
 import pytest
 
-from semcrawl.evaluation.run import Fetch, Run
-from semcrawl.evaluation.study import Plan, simulated, study
-from semcrawl.evaluation.studydata import as_data
-from semcrawl.evaluation.worlds import WorldSet
+from semcrawl.lab.simulator import Fetch, Run
+from semcrawl.lab.study import Plan, simulated, study
+from semcrawl.lab.studydata import as_data
+from semcrawl.lab.worldsets import WorldSet
 from semcrawl.relevance import Label, load_strategy
 from tests.evaluation.worlds import barren, members
 

@@ -2,7 +2,7 @@
 
 from lxml import html
 
-from semcrawl.evaluation import tables
+from semcrawl.lab import studytables
 
 
 def title(name):
@@ -64,17 +64,17 @@ def rows(text):
 
 def test_strategies_stand_side_by_side():
     """With what went wrong, where something did."""
-    head, first, second = rows(tables.side_by_side(DATA, title))
+    head, first, second = rows(studytables.side_by_side(DATA, title))
     assert head[-1] == "what went wrong"
     assert first == ["A", "32", "2,000", "1.60 %", "0.500 ± 0.250", "–", "15.0",
                      "75.0 %", "–", "–", "–", "seed 1: gone"]  # fmt: skip
     assert second == ["B", *["–"] * 10, ""]
     calm = {**DATA, "worlds": [{**DATA["worlds"][0], "strategies": {"a": ONE}}]}
-    assert rows(tables.side_by_side(calm, title))[0][-1] == "precision N"
+    assert rows(studytables.side_by_side(calm, title))[0][-1] == "precision N"
 
 
 def test_targets_stand_world_by_world():
-    head, first, second = rows(tables.found(DATA, title))
+    head, first, second = rows(studytables.found(DATA, title))
     assert head == [
         "strategy",
         "x",
@@ -91,13 +91,13 @@ def test_targets_stand_world_by_world():
 
 
 def test_labels_have_their_counts_and_precision():
-    _, first, second = rows(tables.labels(DATA, title))
+    _, first, second = rows(studytables.labels(DATA, title))
     assert first == ["A", "R", "8 / 4 / 3 (75.0 %)", "–", "75.0 %"]
     assert second == ["A", "N", "–", "2 / 0 / 0", "–"]
 
 
 def test_depths_have_requests_and_targets():
-    assert rows(tables.depths(DATA, title)) == [
+    assert rows(studytables.depths(DATA, title)) == [
         ["depth", "targets there", "A"],
         ["0", "0", "1 / 0"],
         ["2", "14", "9 / 12"],
@@ -105,12 +105,12 @@ def test_depths_have_requests_and_targets():
 
 
 def test_the_merged_graph_counts_every_url():
-    [_, row] = rows(tables.merged(DATA))
+    [_, row] = rows(studytables.merged(DATA))
     assert row == ["x", "1,527", "1,500", "20", "3", "4", "12", "6"]
 
 
 def test_pairs_are_of_strategies_and_not_of_references():
-    text = tables.comparisons(DATA, title)
+    text = studytables.comparisons(DATA, title)
     [_, row] = rows(text)
     assert row == ["A − B", "+0.250", "-0.500 … +0.750", "1 / 0 / 1", "0.5"]
     assert "1 pairs" not in text
@@ -121,7 +121,7 @@ def test_tables_of_the_thesis_have_its_figures_and_ours_with_their_spread():
     spread = {"mean": 903.4, "deviation": 3.0, "low": 900, "high": 907, "count": 5}
     row = {"what": "FC-R+HR", "thesis": [975, None], "ours": [spread, None]}
     data = {"tables": [{"title": "Found", "columns": "documents / none", "rows": [row]}]}
-    text = tables.of_the_thesis(data)
+    text = studytables.of_the_thesis(data)
     assert "Found: documents / none" in text
     assert rows(text)[1] == ["FC-R+HR", "975 / –", "903 ± 3 / –", "900…907 / –"]
-    assert tables.of_the_thesis({**DATA, "tables": []}) == ""
+    assert studytables.of_the_thesis({**DATA, "tables": []}) == ""

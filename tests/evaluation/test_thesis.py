@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from semcrawl.evaluation import built
-from semcrawl.evaluation.graph import LinkGraph, map_site
-from semcrawl.evaluation.study import TITLES, Plan, simulated, study
-from semcrawl.evaluation.studydata import as_data
-from semcrawl.evaluation.thesis import build, figures, sites, stated, thesis_worlds
-from semcrawl.evaluation.thesis.comparison import cells
-from semcrawl.evaluation.world import status_class
-from semcrawl.evaluation.worlds import load_worlds
+from semcrawl.lab import worlds as built
+from semcrawl.lab.graph import LinkGraph, map_site
+from semcrawl.lab.study import TITLES, Plan, simulated, study
+from semcrawl.lab.studydata import as_data
+from semcrawl.lab.thesis import build, figures, sites, stated, thesis_worlds
+from semcrawl.lab.thesis.comparison import cells
+from semcrawl.lab.worlds import status_class
+from semcrawl.lab.worldsets import load_worlds
 from semcrawl.relevance import load_strategy
 from semcrawl.web.vocabulary import Kind
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from semcrawl.evaluation.built import RDF_XML, BuiltWorld, SiteBuilder
+from semcrawl.lab.worlds import RDF_XML, BuiltWorld, SiteBuilder
 
 
 def members(count: int = 12, *, with_rdf: int = 9, host: str = "members.example") -> BuiltWorld:

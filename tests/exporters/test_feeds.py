@@ -13,8 +13,7 @@ from pathlib import Path
 import pyoxigraph
 import pytest
 
-from semcrawl.exporters.feedchecks import why_unwritable
-from semcrawl.exporters.storage import BEGUN, AtomicFileStorage, moment
+from semcrawl.pipelines.feeds import BEGUN, AtomicFileStorage, moment, why_unwritable
 
 CRAWL = """
 import asyncio, json, sys
@@ -197,7 +196,7 @@ def test_a_file_in_a_folder_that_may_not_be_written_is_refused():
     """The file itself may be written: that is not enough, as the new one is made beside it."""
     code = (
         "import os, sys; from pathlib import Path\n"
-        "from semcrawl.exporters.feedchecks import why_unwritable\n"
+        "from semcrawl.pipelines.feeds import why_unwritable\n"
         "os.setuid(65534)\n"
         "print(*(why_unwritable(Path(name)) for name in sys.argv[1:]), sep='|')"
     )

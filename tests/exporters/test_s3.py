@@ -12,7 +12,7 @@ import pytest
 from harvest.runs import harvest
 from pipelines.servers import free_port
 
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.lab.demo import DemoWeb, serve
 
 from .test_feeds import crawl
 

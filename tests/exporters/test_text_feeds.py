@@ -20,19 +20,20 @@ from scrapy.exporters import JsonLinesItemExporter, PprintItemExporter, PythonIt
 from scrapy.settings import Settings, default_settings
 from spiders.site import handler, page
 
-from semcrawl.demo import DemoWeb, serve
 from semcrawl.errors import StoreError, UsageError
-from semcrawl.exporters.feedchecks import check_feeds
-from semcrawl.exporters.joining import append_array, append_elements, append_rows
-from semcrawl.exporters.storage import APPEND, AtomicFileStorage
-from semcrawl.exporters.textfeeds import (
+from semcrawl.items import DocumentError, FetchOutcome, FetchRecord, RdfDocument, TopicPage
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.pipelines.documentfeeds import (
     CsvExporter,
     DocumentLinesExporter,
     JsonExporter,
     JsonLinesExporter,
     XmlExporter,
+    append_array,
+    append_elements,
+    append_rows,
 )
-from semcrawl.items import DocumentError, FetchOutcome, FetchRecord, RdfDocument, TopicPage
+from semcrawl.pipelines.feeds import APPEND, AtomicFileStorage, check_feeds
 from semcrawl.settings.feedformats import FEED_EXPORTERS
 
 csv.field_size_limit(1 << 30)
@@ -288,7 +289,7 @@ def test_parts_of_a_feed_make_one_that_readers_accept(kind, append, ending, tmp_
         pytest.importorskip("zstandard")
     plugins = {
         ".gz": "scrapy.extensions.postprocessing.GzipPlugin",
-        ".zst": "semcrawl.exporters.feedcompression.ZstdPlugin",
+        ".zst": "semcrawl.pipelines.feeds.ZstdPlugin",
     }
     options = {APPEND: append}
     if ending:

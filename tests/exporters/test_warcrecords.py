@@ -8,12 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from semcrawl.exporters.warcrecords import (
-    Damage,
-    RecordedResponse,
-    Unchanged,
-    responses_in,
-)
+from semcrawl.pipelines.warcrecords import Damage, RecordedResponse, Unchanged, responses_in
 from semcrawl.web.bodies import BodyFile
 from tests.evaluation.test_recording import RESPONSES, record
 

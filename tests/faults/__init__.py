@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from semcrawl.demo.stream import Handler, Request, Stream
+from semcrawl.lab.demo.model import Handler, Request, Stream
 from tests.faults import content, transport, traps
 from tests.faults.sound import FAULT_HOST, HTML, TURTLE, TURTLE_TYPE
 

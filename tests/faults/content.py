@@ -6,7 +6,7 @@ import asyncio
 import random
 import zlib
 
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo.model import Request, Stream
 from tests.faults.sound import HTML, TURTLE, TURTLE_TYPE
 
 BOMB_BYTES = 500_000_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo.model import Request, Stream
 from tests.faults.sound import HTML, TURTLE, TURTLE_TYPE
 
 HUGE_BYTES = 200_000_000

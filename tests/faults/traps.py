@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from urllib.parse import urlsplit
 
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo.model import Request, Stream
 from tests.faults.sound import HTML
 
 

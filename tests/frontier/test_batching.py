@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from frontier_calls import Q, host_in, link, names, scripts_run, sharded
 
-from semcrawl.crawl.batchedadds import BatchedAdds
+from semcrawl.crawl.intake import BatchedAdds
 from semcrawl.frontier import Entry, FrontierOptions, RedisFrontier
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.redis.localserver import RedisServer

@@ -16,7 +16,7 @@ from frontier_calls import Q, link, names, outcomes_of_others
 from scrapy.settings import Settings
 from served_redis import ServedRedis
 
-from semcrawl.crawl.sessionsource import SessionSource
+from semcrawl.crawl.session import SessionSource
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
 from semcrawl.frontier import FrontierOptions, RedisFrontier
 from semcrawl.frontier.backends import admit_harvest

@@ -9,8 +9,7 @@ import pytest
 from frontier_calls import OpenFrontier, Q, host_in, link, names, sharded
 from scrapy.http import Request
 
-from semcrawl.crawl.attempt import ATTEMPT, attempt_of
-from semcrawl.crawl.leasebook import LeaseBook
+from semcrawl.crawl.attempt import ATTEMPT, LeaseBook, attempt_of
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.redis.frontier import RedisFrontier
 from semcrawl.web.bodies import BODY_FILE, BodyFile

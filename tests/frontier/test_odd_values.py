@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.crawl.learning import SharedLearning
+from semcrawl.crawl.learning import VERSION, SharedLearning, decode_event, encode_event
 from semcrawl.crawl.sharedrobots import RobotsAnswer
 from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier import RedisFrontier
@@ -21,7 +21,6 @@ from semcrawl.frontier.links import LinkState, changes, pack_options, slowed
 from semcrawl.frontier.redis.localserver import RedisServer
 from semcrawl.frontier.redis.packing import unpack_lease, unpack_member, unpack_taken
 from semcrawl.relevance import Outcome, load_strategy, strategies
-from semcrawl.relevance.wire import VERSION, decode_event, encode_event
 from semcrawl.spiders.seeds import read_planted
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.vocabulary import Kind

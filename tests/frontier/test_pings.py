@@ -13,7 +13,7 @@ from harvest.runs import Run, Started, start_harvest
 from pipelines.servers import free_port
 from served_redis import ServedRedis
 
-from semcrawl.extensions.ping import CallerLimits, addresses_in
+from semcrawl.spiders.submitting import CallerLimits, addresses_in
 from tests.waiting import until
 
 

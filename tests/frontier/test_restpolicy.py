@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from semcrawl.crawl.healthsigns import HealthOptions
-from semcrawl.crawl.restpolicy import (
+from semcrawl.crawl.healthsigns import (
     EvenRests,
+    HealthOptions,
     PageRankRests,
     RestPolicy,
     RestPolicyName,

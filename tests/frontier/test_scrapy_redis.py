@@ -17,13 +17,13 @@ from spiders.site import handler, page
 
 from semcrawl.config.checks import unheeded
 from semcrawl.config.redisserver import adopt_redis
-from semcrawl.demo import DemoWeb, serve
 from semcrawl.errors import UsageError
-from semcrawl.exporters.textfeeds import item_json
 from semcrawl.images.imageitems import Decoded, FetchedImage, ImagePage, RedirectedImage
-from semcrawl.images.imageplaces import ShownImage
 from semcrawl.images.outcomes import FoundAs, ImageOutcome
+from semcrawl.images.places import ShownImage
 from semcrawl.items import FetchedFile
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.pipelines.documentfeeds import item_json
 from semcrawl.spiders.seeds import read_planted
 
 #: all settings of scrapy-redis 0.9 that mean nothing to a frontier

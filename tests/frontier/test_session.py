@@ -10,8 +10,8 @@ import pytest
 from answered_crawl import LIMIT, Crawl
 from backends import backend_at
 
+from semcrawl.crawl.attempt import LeaseBook
 from semcrawl.crawl.channels import SpiderChannel
-from semcrawl.crawl.leasebook import LeaseBook
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page

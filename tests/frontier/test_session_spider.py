@@ -8,7 +8,7 @@ import pytest
 from scrapy import Spider
 from scrapy.utils.test import get_crawler
 
-from semcrawl.crawl.spider import SessionSpider, session_of, spider_of
+from semcrawl.crawl.session import SessionSpider, session_of, spider_of
 from semcrawl.spiders.html import HtmlSpider
 from semcrawl.spiders.rdf import RdfSpider
 

@@ -8,7 +8,7 @@ import pytest
 from scrapy.settings import Settings
 
 from semcrawl import settings as own
-from semcrawl.crawl.sessionsource import frontier_options, session_options
+from semcrawl.crawl.session import frontier_options, session_options
 from semcrawl.frontier.contract import FrontierOptions
 
 #: as a project has them; the command line gives words

@@ -7,7 +7,7 @@ from frontier_calls import OpenFrontier
 
 from semcrawl.crawl.shareddates import SharedDates
 from semcrawl.errors import FrontierCorrupt
-from semcrawl.sources.lastmods import keyed
+from semcrawl.sources.sitemaps import keyed
 
 
 async def test_each_worker_hears_once_what_the_others_read(open_frontier: OpenFrontier) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from frontier_calls import OpenFrontier, Q, eventually, link, names
 
+from semcrawl.crawl.dispatch import Turn, Turns
 from semcrawl.crawl.sharedrobots import KnownRobots, RobotsAnswer, SharedRobots
-from semcrawl.crawl.turns import Turn, Turns
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier import RedisFrontier
 from semcrawl.frontier.contract import Lease

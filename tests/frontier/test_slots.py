@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from frontier_calls import OpenFrontier, Q, link
 
-from semcrawl.crawl.slots import Slots
+from semcrawl.crawl.dispatch import Slots
 from semcrawl.frontier.contract import Entry, Lease, SkippedHosts
 
 

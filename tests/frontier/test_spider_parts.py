@@ -18,8 +18,7 @@ from semcrawl.links import Link, Page
 from semcrawl.spiders.html import HtmlSpider
 from semcrawl.spiders.linking import LinkFeed
 from semcrawl.spiders.planting import BackgroundTasks, SeedPlanter
-from semcrawl.spiders.redirecting import Redirects
-from semcrawl.spiders.retrying import Retries
+from semcrawl.spiders.redirecting import Redirects, Retries
 
 D = "http://d.example/"
 DEFAULTS = {name: getattr(defaults, name) for name in dir(defaults) if name.startswith("SEMCRAWL_")}

@@ -9,6 +9,7 @@ import pytest
 from frontier_calls import outcomes_of_others
 
 from semcrawl.crawl.channels import SpiderChannel
+from semcrawl.crawl.learning import encode_event
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.frontier import FrontierOptions, RedisFrontier
@@ -18,7 +19,6 @@ from semcrawl.frontier.redis.localserver import RedisServer
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome
 from semcrawl.relevance.learned import Learned
-from semcrawl.relevance.wire import encode_event
 from semcrawl.web.vocabulary import Kind
 
 LIMIT = 10  # seconds until a test counts as hanging

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harvest.runs import harvest, logged
-from semcrawl.demo import DemoWeb, Request, Stream, serve
+from semcrawl.lab.demo import DemoWeb, Request, Stream, serve
 
 pytestmark = pytest.mark.slow
 

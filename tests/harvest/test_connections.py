@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harvest.runs import asked, harvest
-from semcrawl.demo import DemoWeb, Request, Stream, serve
+from semcrawl.lab.demo import DemoWeb, Request, Stream, serve
 
 TABLES = 200
 #: headers and body, to be written at once

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harvest.runs import GUESSES, Run, asked, duplicates, harvest, pages, start_harvest
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.lab.demo import DemoWeb, serve
 from semcrawl.web.vocabulary import FoundBy
 
 WEB = DemoWeb()

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from harvest.runs import Run, harvest, logged, start
-from semcrawl.demo import DemoWeb, Request, Stream, serve
-from semcrawl.demo.stream import Handler
 from semcrawl.frontier.redis.localserver import RedisServer
+from semcrawl.lab.demo import DemoWeb, Request, Stream, serve
+from semcrawl.lab.demo.model import Handler
 
 pytestmark = pytest.mark.slow
 

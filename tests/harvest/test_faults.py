@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harvest.runs import Run, asked, harvest, logged, pages
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.lab.demo import DemoWeb, serve
 from tests.faults import FAULTY, GOOD_DOCUMENTS
 
 pytestmark = pytest.mark.slow

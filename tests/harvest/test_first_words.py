@@ -13,8 +13,8 @@ from spiders.site import handler, page
 from waiting import until
 
 from harvest.runs import TIMEOUT, environment, harvest, semcrawl, start_harvest
-from semcrawl.demo import DemoWeb, serve
 from semcrawl.errors import UsageError
+from semcrawl.lab.demo import DemoWeb, serve
 from semcrawl.spiders.seeds import read_seeds
 
 TURTLE = "text/turtle", b"<#it> <http://v.example/p> 1 ."

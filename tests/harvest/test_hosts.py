@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from harvest.runs import harvest, logged, semcrawl
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Request, Stream
 
 
 @pytest.fixture

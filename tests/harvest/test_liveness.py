@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from semcrawl.machine.heartbeats import Heartbeat, read_heartbeats, report
+from semcrawl.heartbeats import Heartbeat, read_heartbeats, report
 from tests.waiting import until
 
 from .runs import Started, start_harvest

@@ -10,8 +10,8 @@ import pytest
 
 from harvest.frail import Answer, FrailServer, frail, site
 from harvest.runs import Run, harvest, semcrawl
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Request, Stream
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harvest.runs import asked, harvest, logged, pages
-from semcrawl.demo import DemoWeb, Request, Stream, serve
+from semcrawl.lab.demo import DemoWeb, Request, Stream, serve
 
 
 @pytest.mark.slow

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from harvest.runs import environment, harvest
-from semcrawl.demo import DemoWeb, serve
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.metadata.tally import Tally
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.metadata.summary import Tally
 
 WEB = DemoWeb()
 FACTS = (

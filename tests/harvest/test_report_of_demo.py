@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harvest.runs import harvest
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.lab.demo import DemoWeb, serve
 from semcrawl.results.job import Job
 from semcrawl.results.reporting.making import report_of
 

@@ -9,7 +9,7 @@ from evaluation.test_recording import record
 from spiders.site import handler, page, triples
 
 from harvest.runs import Run, harvest, semcrawl
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.lab.demo import DemoWeb, serve
 from semcrawl.sources.negotiation import prefers_rdf
 
 pytest.importorskip("warcio")

@@ -10,8 +10,8 @@ import pytest
 
 from harvest.runs import asked, harvest, logged
 from semcrawl.crawl.sharedrobots import LONGEST
-from semcrawl.demo import DemoWeb, Request, Stream, serve
-from semcrawl.demo.stream import Handler
+from semcrawl.lab.demo import DemoWeb, Request, Stream, serve
+from semcrawl.lab.demo.model import Handler
 
 RULES = b"User-agent: *\nDisallow: /private\n"
 PAGE = b"<a href=/private>a page</a> <a href=/public>another</a>"

@@ -12,8 +12,8 @@ from spiders.site import handler, page
 from waiting import until
 
 from harvest.runs import harvest, semcrawl, start, start_harvest
-from semcrawl.demo import DemoWeb, serve
 from semcrawl.frontier.redis.localserver import RedisServer
+from semcrawl.lab.demo import DemoWeb, serve
 
 pytestmark = pytest.mark.slow
 

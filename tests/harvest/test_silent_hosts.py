@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from semcrawl.crawl.firstanswers import FirstAnswers
+from semcrawl.crawl.dispatch import FirstAnswers
 
 from .runs import harvest
 

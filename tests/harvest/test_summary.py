@@ -16,17 +16,15 @@ from rich.console import Console
 from sqlalchemy import insert
 
 from harvest.runs import harvest, pages, semcrawl, start_harvest
-from semcrawl.cli import harvestreport
-from semcrawl.cli.harvestreport import RunFigures, show_summary, write_summary
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.commands import _summary
+from semcrawl.commands._summary import RunFigures, show_summary, write_summary
 from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
 from semcrawl.frontier.redis.crawl import JobName
 from semcrawl.items import FetchOutcome, FetchRecord
+from semcrawl.lab.demo import DemoWeb, serve
 from semcrawl.metadata.database import connect, crawl_db_url
-from semcrawl.metadata.models import Fetch
-from semcrawl.metadata.rows import fetch_row
-from semcrawl.metadata.summary import HostSummary, Summary
-from semcrawl.metadata.tally import Tally
+from semcrawl.metadata.records import Fetch, fetch_row
+from semcrawl.metadata.summary import HostSummary, Summary, Tally
 from semcrawl.web.hosts import netloc_of
 from tests.loopback import web
 from tests.waiting import until
@@ -40,7 +38,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """Standard output, as wide as a small terminal."""
     out = io.StringIO()
     console = Console(file=out, width=80, markup=False, emoji=False)
-    monkeypatch.setattr(harvestreport, "plain_console", lambda: console)
+    monkeypatch.setattr(_summary, "plain_console", lambda: console)
     return out
 
 

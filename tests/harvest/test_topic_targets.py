@@ -7,10 +7,10 @@ import argparse
 import pytest
 from scrapy.settings import Settings
 
-from semcrawl.cli.harvestoptions import take_about_options
+from semcrawl.commands._harvestoptions import take_about_options
+from semcrawl.crawl.progress import Figures
 from semcrawl.errors import UsageError
 from semcrawl.relevance.focus import usual_targets
-from semcrawl.terminal.crawlfigures import Figures
 
 
 @pytest.mark.parametrize(

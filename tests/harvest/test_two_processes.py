@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from harvest.runs import Started, asked, duplicates, start
-from semcrawl.demo import DemoWeb, serve
 from semcrawl.frontier.redis.localserver import RedisServer
+from semcrawl.lab.demo import DemoWeb, serve
 
 pytestmark = pytest.mark.slow
 

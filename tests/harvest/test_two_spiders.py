@@ -9,7 +9,7 @@ import pytest
 from spiders.site import handler, page, triples
 
 from harvest.runs import harvest
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.lab.demo import DemoWeb, serve
 
 D = "http://d.example"
 COUNT = 20

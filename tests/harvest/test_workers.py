@@ -15,13 +15,12 @@ import pytest
 from scrapy.settings import Settings
 
 from harvest.runs import Started, duplicates, harvest, semcrawl, start_harvest
-from semcrawl.cli.harvestrun import RunResult
-from semcrawl.cli.harvestworkers import check_workers, summed
-from semcrawl.cli.workerprocesses import Workers
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.commands._run import RunResult
+from semcrawl.commands._workers import Workers, check_workers, summed
+from semcrawl.crawl.progress import Display, Figures
 from semcrawl.errors import UsageError
 from semcrawl.frontier.redis.localserver import RedisServer
-from semcrawl.terminal.crawlfigures import Display, Figures
+from semcrawl.lab.demo import DemoWeb, serve
 
 WEB = DemoWeb()
 MANIFEST = WEB.manifest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from semcrawl.demo.stream import Handler, Request, Stream
+from semcrawl.lab.demo.model import Handler, Request, Stream
 
 HTML = [("Content-Type", "text/html; charset=utf-8")]
 TURTLE = [("Content-Type", "text/turtle")]

@@ -18,7 +18,7 @@ from harvest.runs import Run, Started, address, start_harvest
 from hostile import good
 from hostile.measures import Memory, gaps, wait
 from hostile.server import Asked, WebServer
-from semcrawl.demo.stream import Handler
+from semcrawl.lab.demo.model import Handler
 from semcrawl.web.hosts import host_of
 
 #: seconds between two requests to a host: shorter than by default, so that tests are short

@@ -19,8 +19,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from semcrawl.demo.stream import Handler, Request, Stream
-from semcrawl.machine.loopback import read_head
+from semcrawl.lab.demo.model import Handler, Request, Stream
+from semcrawl.loopback import read_head
 
 _NAMES = Path(__file__).parent / "names"
 

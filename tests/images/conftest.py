@@ -8,7 +8,7 @@ import pytest
 from harvest.runs import Run, harvest
 
 from images.imagesite import OPTIONS, D, site
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.lab.demo import DemoWeb, serve
 
 
 @pytest.fixture(scope="module")

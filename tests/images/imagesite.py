@@ -8,7 +8,7 @@ import sqlite3
 from harvest.runs import Run
 
 from images.pictures import claimed, drawn, packed
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo.model import Request, Stream
 
 D = "http://i.example"
 HTML, PNG, TURTLE = "text/html", "image/png", "text/turtle"

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy.orm import Session
 
-from semcrawl.images.bestplace import (
+from semcrawl.images.imagegraph import image_quads
+from semcrawl.images.placelearning import (
     LEAST_IMAGES,
     PlacedImage,
     best_place,
     best_text,
+    learn_places,
     place_worths,
 )
-from semcrawl.images.imagegraph import image_quads
-from semcrawl.images.placelearning import learn_places
 from semcrawl.images.schema import (
     Domain,
     Image,

@@ -10,10 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from semcrawl.images.classes import LinearClassifier, NgramVectors, TextClasses
 from semcrawl.images.imagefeatures import FEATURES, features_of, features_of_file, spread
-from semcrawl.images.linearclassifier import LinearClassifier
-from semcrawl.images.ngramvectors import NgramVectors
-from semcrawl.images.textclasses import TextClasses
 from tests.imagesearch.made import COLOURS, SHAPES, drawn
 
 TEXTS = [

@@ -13,7 +13,7 @@ from PIL import Image
 
 from images.pictures import claimed, drawn, packed
 from semcrawl.images.decoding import THUMBNAIL, decode
-from semcrawl.images.imageoptions import ImageOptions
+from semcrawl.images.imageitems import ImageOptions
 from semcrawl.images.outcomes import ImageOutcome as Outcome
 
 ANIMATED = packed(drawn(), "GIF", save_all=True, append_images=[drawn("blue"), drawn("green")])

@@ -11,8 +11,8 @@ from harvest.runs import Run, asked, harvest
 
 from images.imagesite import HTML, OPTIONS, PAGES, PNG, D, contents, picture, rows, site
 from images.pictures import drawn, packed
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Request, Stream
 
 pytestmark = pytest.mark.slow
 

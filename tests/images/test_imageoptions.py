@@ -10,7 +10,7 @@ from scrapy.settings import Settings
 from semcrawl import settings as defaults
 from semcrawl.config.targets import Targets
 from semcrawl.errors import UsageError
-from semcrawl.images.imageoptions import ImageOptions, image_options
+from semcrawl.images.imageitems import ImageOptions, image_options
 
 
 def settings_with(**given: object) -> Settings:

@@ -17,9 +17,9 @@ from harvest.runs import Run, asked, harvest, start_harvest
 from PIL import Image
 
 from images.imagesite import OPTIONS, OUTCOMES, PAGES, D, contents, rows, site
-from semcrawl.demo import DemoWeb, serve
 from semcrawl.imagesearch import ImageSearch
 from semcrawl.imagesearch.serving import serve_search
+from semcrawl.lab.demo import DemoWeb, serve
 
 #: runs of the kill test, each with kills at other moments
 RUNS = int(os.environ.get("SEMCRAWL_TEST_KILL_RUNS", "1"))

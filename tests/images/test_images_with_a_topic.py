@@ -11,8 +11,8 @@ import pytest
 from harvest.runs import Run, harvest
 
 from images.pictures import drawn, packed
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Request, Stream
 
 D = "http://i.example"
 #: caption of each image; the third, of lamps, is about none of the topic's words

@@ -14,12 +14,9 @@ from sqlalchemy.orm import Session
 
 from images.pictures import claimed, drawn, packed
 from semcrawl.images.decoding import decode
-from semcrawl.images.domainrows import write_page_scores
-from semcrawl.images.imageitems import FetchedImage, ImagePage, RedirectedImage
-from semcrawl.images.imageoptions import ImageOptions
-from semcrawl.images.imageplaces import image_places
-from semcrawl.images.imagestore import ImageStore
+from semcrawl.images.imageitems import FetchedImage, ImageOptions, ImagePage, RedirectedImage
 from semcrawl.images.outcomes import ImageOutcome as Outcome
+from semcrawl.images.places import image_places
 from semcrawl.images.schema import (
     THUMBNAILS,
     Domain,
@@ -32,6 +29,7 @@ from semcrawl.images.schema import (
     Visit,
     open_images,
 )
+from semcrawl.images.store import ImageStore, write_page_scores
 
 SITE = "http://example.org/"
 RED, BLUE = packed(drawn("red")), packed(drawn("blue"))

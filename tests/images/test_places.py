@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semcrawl.images.imageplaces import PlaceOptions, ShownImage, image_places
-from semcrawl.images.neartext import file_name_words
+from semcrawl.images.neartexts import file_name_words
 from semcrawl.images.outcomes import FoundAs, TextKind
+from semcrawl.images.places import PlaceOptions, ShownImage, image_places
 
 BASE = "http://example.org/x/"
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.images.imageplaces import ShownImage
 from semcrawl.images.outcomes import FoundAs
+from semcrawl.images.places import ShownImage
 from semcrawl.images.rdfplaces import rdf_places
 from semcrawl.rdf import read
 

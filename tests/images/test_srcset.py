@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.images.srcset import candidates, largest
+from semcrawl.images.places import candidates, largest
 
 
 @pytest.mark.parametrize(

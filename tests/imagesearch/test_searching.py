@@ -24,10 +24,8 @@ from semcrawl.images.schema import (
     open_images,
 )
 from semcrawl.imagesearch import ImageSearch, SearchOptions
-from semcrawl.imagesearch.fulltext import GRADES
-from semcrawl.imagesearch.imageindex import INDEX_FILE
-from semcrawl.imagesearch.misspellings import Spelling
-from semcrawl.imagesearch.shownimages import shown_images
+from semcrawl.imagesearch.imageindex import GRADES, INDEX_FILE
+from semcrawl.imagesearch.search import Spelling, shown_images
 from tests.imagesearch.made import Made, gallery, make_job
 
 CAPTION, ALT, HEADING = TextKind.CAPTION, TextKind.ALT, TextKind.HEADING

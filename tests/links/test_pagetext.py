@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from semcrawl.links import ExtractionOptions, PageText, parsing, read_page
-from semcrawl.links.pagecontent import page_content
-from semcrawl.links.pagetext import SILENT, joined, page_text
+from semcrawl.links import ExtractionOptions, PageText, read_page, trees
+from semcrawl.links.pagetexts import SILENT, joined, page_content, page_text
 
 URL = "http://a.example/"
 TEXT = ExtractionOptions(text=100_000)
@@ -20,7 +19,7 @@ PARAGRAPH = "Fish stocks in the northern sea have been counted every year since 
 
 @pytest.fixture(params=["small", "large"])
 def parsed(request, monkeypatch):
-    monkeypatch.setattr(parsing, "_LARGE", 1 << 30 if request.param == "small" else -1)
+    monkeypatch.setattr(trees, "_LARGE", 1 << 30 if request.param == "small" else -1)
 
 
 def text_of(body: str) -> PageText:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from semcrawl.links import extract_links, parsing, read_page
-from semcrawl.links.largetree import parse_large
+from semcrawl.links import extract_links, read_page, trees
+from semcrawl.links.trees import parse_large
 from semcrawl.web.urls import Resolver
 
 URL = "http://a.org/dir/page"
@@ -135,14 +135,14 @@ def test_a_page_that_the_parser_gives_up_says_so(monkeypatch):
         raise etree.LxmlError("no more")
 
     body = b"<a href=1>one</a><a href=2>" + PADDING.encode()
-    monkeypatch.setattr("semcrawl.links.largetree._feed", broken)
+    monkeypatch.setattr("semcrawl.links.trees._feed", broken)
     found = read_page(body, URL)
     assert [x.url[-1] for x in found.links] == ["1", "2"]
     assert found.fault == "the page is not read to its end: no more"
 
 
 def test_a_page_of_too_many_elements_says_so(monkeypatch):
-    monkeypatch.setattr("semcrawl.links.largetree._MAX_ELEMENTS", 6)
+    monkeypatch.setattr("semcrawl.links.trees._MAX_ELEMENTS", 6)
     body = b"<p>" + b"".join(b"<a href=%d>x</a>" % n for n in range(9)) + PADDING.encode()
     found = read_page(body, URL)
     assert [x.url[-1] for x in found.links] == ["0", "1", "2"]
@@ -152,6 +152,6 @@ def test_a_page_of_too_many_elements_says_so(monkeypatch):
 @pytest.mark.parametrize("body", [b"", b" \n", b"<!-- only this -->", b"<!DOCTYPE html>"])
 @pytest.mark.parametrize("large", [False, True])
 def test_a_page_without_elements_is_no_fault(body, large):
-    root, fault = parse_large(body) if large else parsing._parse(body)
+    root, fault = parse_large(body) if large else trees._parse(body)
     assert root is None or not list(root.iter("a"))
     assert fault == ""

@@ -13,7 +13,8 @@ import lxml.etree
 import lxml.html
 import pytest
 
-from semcrawl.links import ExtractionOptions, parsing, read_page
+from semcrawl.links import ExtractionOptions, read_page
+from semcrawl.links import trees as parsing
 from semcrawl.rdf import detect
 from semcrawl.web.charsets import Form, to_utf8
 from semcrawl.web.urls import Resolver

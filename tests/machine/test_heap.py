@@ -10,7 +10,7 @@ import pytest
 
 PROGRAM = """
 from pathlib import Path
-from semcrawl.machine.heap import give_back
+from semcrawl.processes import give_back
 
 def resident():
     lines = Path("/proc/self/status").read_text().splitlines()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from semcrawl.machine.heartbeats import Heartbeat, read_heartbeats, report
+from semcrawl.heartbeats import Heartbeat, read_heartbeats, report
 
 
 def beat(folder: Path, name: str = "a", *, at: float = 1000.0, pid: int | None = None) -> Heartbeat:
@@ -71,7 +71,7 @@ def test_other_contents_are_told_in_a_line(content: bytes, tmp_path: Path) -> No
 
 def ask(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "semcrawl.machine.heartbeats", *arguments],
+        [sys.executable, "-m", "semcrawl.heartbeats", *arguments],
         capture_output=True, text=True,
         env={**os.environ, **variables},
     )  # fmt: skip
@@ -88,7 +88,7 @@ def test_the_exit_status_says_it(tmp_path: Path) -> None:
 
 def test_asking_loads_little() -> None:
     """A check every minute must not cost a second."""
-    code = "import sys, json, semcrawl.machine.heartbeats; print(json.dumps(list(sys.modules)))"
+    code = "import sys, json, semcrawl.heartbeats; print(json.dumps(list(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in json.loads(done.stdout)}
     assert not loaded & {"scrapy", "twisted", "redis", "lxml", "numpy", "rich"}

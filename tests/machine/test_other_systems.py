@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import semcrawl
-from semcrawl.machine.filelocks import lock, try_lock, unlock
-from semcrawl.machine.processes import is_alive
+from semcrawl.filelocks import lock, try_lock, unlock
+from semcrawl.processes import is_alive
 from semcrawl.rdf import read
 from semcrawl.reading import process
 from semcrawl.reading.pool import ReadingLost, ReadingProcesses
@@ -68,7 +68,7 @@ def test_all_is_imported_without_the_calls_of_posix() -> None:
 def test_a_file_is_read_without_the_calls_of_posix() -> None:
     code = PREAMBLE + (
         "from semcrawl.web.bodies import BodyFile\n"
-        "from semcrawl.machine.descriptors import idle_connections, raise_limit\n"
+        "from semcrawl.descriptors import idle_connections, raise_limit\n"
         "file = BodyFile()\n"
         "file.write(b'0123456789' * 300000)\n"
         "one, other = file.stream(), file.stream()\n"
@@ -88,7 +88,7 @@ def test_locks_keep_other_handles_out(tmp_path: Path) -> None:
         unlock(other)
         assert try_lock(one)
         assert not try_lock(other)
-    code = "import sys\nfrom semcrawl.machine.filelocks import try_lock\n"
+    code = "import sys\nfrom semcrawl.filelocks import try_lock\n"
     code += "sys.exit(not try_lock(open(sys.argv[1], 'ab')))"
     command = [sys.executable, "-c", code, str(tmp_path / "x")]
     with (tmp_path / "x").open("ab") as one:

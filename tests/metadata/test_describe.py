@@ -17,8 +17,7 @@ from sqlalchemy import insert
 from semcrawl.commands.describe import Command
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.database import connect, crawl_db_url
-from semcrawl.metadata.models import Fetch
-from semcrawl.metadata.rows import fetch_row
+from semcrawl.metadata.records import Fetch, fetch_row
 from semcrawl.pipelines.quadsfile import QuadsFile
 from tests.inprocess import exit_status
 from tests.readonly import read_only

@@ -8,9 +8,8 @@ from sqlalchemy.orm import Session
 
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.database import connect, crawl_db_url
-from semcrawl.metadata.hubs import Hub, HubBook
-from semcrawl.metadata.models import Fetch
-from semcrawl.metadata.rows import fetch_row
+from semcrawl.metadata.records import Fetch, fetch_row
+from semcrawl.metadata.seedfates import Hub, HubBook
 from semcrawl.web.vocabulary import FoundBy
 
 A, B = "http://a.example/", "http://b.example/"

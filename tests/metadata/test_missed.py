@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from semcrawl.items import FetchOutcome
-from semcrawl.metadata.missed import Missed, why_missed
+from semcrawl.metadata.summary import Missed, why_missed
 
 URL = "http://a.example:8080/x"
 

@@ -15,9 +15,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 
 from semcrawl.errors import StoreError, UsageError
-from semcrawl.metadata import schema
+from semcrawl.metadata import database
 from semcrawl.metadata.database import connect
-from semcrawl.metadata.models import Base
+from semcrawl.metadata.records import Base
 
 
 def differences(engine) -> list:
@@ -28,7 +28,7 @@ def differences(engine) -> list:
 def test_a_database_of_the_first_version_is_migrated_with_its_rows(tmp_path):
     url = f"sqlite:///{tmp_path}/crawl.db"
     engine = create_engine(url)
-    schema.migrate(engine, "0001")
+    database.migrate(engine, "0001")
     with engine.begin() as connection:
         connection.execute(
             text(
@@ -50,12 +50,12 @@ def test_a_new_database_equals_a_migrated_one(tmp_path):
     assert differences(engine) == []
     with engine.connect() as connection:
         version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    assert version == schema.HEAD == schema.KNOWN[-1]
+    assert version == database.HEAD == database.KNOWN[-1]
 
 
 def test_the_newest_migration_is_the_head():
-    scripts = ScriptDirectory(schema.__file__.replace("schema.py", "migrations"))
-    assert scripts.get_current_head() == schema.HEAD
+    scripts = ScriptDirectory(database.__file__.replace("database.py", "migrations"))
+    assert scripts.get_current_head() == database.HEAD
 
 
 def test_opening_needs_no_alembic_when_nothing_is_to_do(tmp_path):

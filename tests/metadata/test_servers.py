@@ -12,13 +12,13 @@ from alembic.migration import MigrationContext
 from harvest.runs import pages, start_harvest
 from sqlalchemy import create_engine, func, select, text
 
-from semcrawl.crawl.lost import ItemNotWritten
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.crawl.failures import ItemNotWritten
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
-from semcrawl.metadata import schema
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.metadata import database
 from semcrawl.metadata.database import connect
-from semcrawl.metadata.models import Base, Fetch, Term, TermUse
-from semcrawl.metadata.visited import visited_documents
+from semcrawl.metadata.history import visited_documents
+from semcrawl.metadata.records import Base, Fetch, Term, TermUse
 from semcrawl.pipelines.metadata import MetadataPipeline
 from tests.waiting import until
 
@@ -188,7 +188,7 @@ def test_a_harvest_tells_of_a_server_that_stays_away(server, url, tmp_path):
 
 def test_migrations_lead_to_the_models(url):
     engine = create_engine(url)
-    schema.migrate(engine, "0001")
+    database.migrate(engine, "0001")
     engine.dispose()
     engine = connect(url)
     with engine.connect() as connection:

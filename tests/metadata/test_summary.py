@@ -11,8 +11,7 @@ from sqlalchemy import insert
 from semcrawl.config.targets import Targets
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.database import connect, crawl_db_url
-from semcrawl.metadata.models import Fetch
-from semcrawl.metadata.rows import fetch_row
+from semcrawl.metadata.records import Fetch, fetch_row
 from semcrawl.metadata.summary import Summary, summarise
 from semcrawl.web.vocabulary import FoundBy
 

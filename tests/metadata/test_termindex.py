@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import Engine, create_engine, func, select, text
 
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
-from semcrawl.metadata import schema
+from semcrawl.metadata import database
 from semcrawl.metadata.database import connect, crawl_db_url
-from semcrawl.metadata.models import Document, Term, TermUse
+from semcrawl.metadata.records import Document, Term, TermUse
 from semcrawl.pipelines.metadata import MetadataPipeline
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QuadsFile
 
@@ -136,7 +136,7 @@ def test_several_documents_share_the_row_of_a_term(tmp_path, ledger):
 def test_documents_of_an_older_version_are_not_indexed_yet(tmp_path):
     url = f"sqlite:///{tmp_path}/crawl.db"
     engine = create_engine(url)
-    schema.migrate(engine, "0005")
+    database.migrate(engine, "0005")
     columns = (
         "url_key url request_url depth label rules format content_type bytes quads error_count "
         "etag last_modified content_hash fetched_at revision offset length first_seen_at "

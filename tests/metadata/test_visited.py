@@ -10,9 +10,8 @@ from sqlalchemy import insert
 from semcrawl.config.revisit import RevisitOptions, RevisitPolicy, Visited
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.database import connect, crawl_db_url
-from semcrawl.metadata.models import Fetch
-from semcrawl.metadata.rows import fetch_row
-from semcrawl.metadata.visited import due_revisits, visited_documents
+from semcrawl.metadata.history import due_revisits, visited_documents
+from semcrawl.metadata.records import Fetch, fetch_row
 from semcrawl.pipelines.quadsfile import QuadsFile
 from semcrawl.web.vocabulary import FoundBy, Kind
 

@@ -16,8 +16,8 @@ from scrapy.utils.test import get_crawler
 
 from semcrawl.config.scope import Scope
 from semcrawl.crawl.attempt import ATTEMPT, ROBOTS
+from semcrawl.crawl.downloadhandler import PublicResolver
 from semcrawl.crawl.failures import AddressRefused
-from semcrawl.download.resolver import PublicResolver
 from semcrawl.middlewares.addresses import PrivateAddressMiddleware
 
 

@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
 from semcrawl.config.components import install
-from semcrawl.middlewares.downloadstats import DownloadStats
+from semcrawl.middlewares.attempts import DownloadStats
 
 REQUESTS = [
     Request("http://a.example"),

@@ -13,8 +13,8 @@ from scrapy.http import Request
 from scrapy.utils.test import get_crawler
 
 from semcrawl.crawl.attempt import AT_ADDRESS
+from semcrawl.crawl.downloadhandler import AiohttpDownloadHandler
 from semcrawl.crawl.failures import PutBack
-from semcrawl.download.handler import AiohttpDownloadHandler
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
@@ -30,7 +30,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> None:
             ResolveResult(hostname=host, host=where, port=port, family=v4, proto=0, flags=flags)
         ]
 
-    monkeypatch.setattr("semcrawl.download.resolver._addresses", local)
+    monkeypatch.setattr("semcrawl.crawl.downloadhandler._addresses", local)
 
 
 class Server:

@@ -10,7 +10,7 @@ from harvest.runs import harvest
 from hostile.server import WebServer
 from hostile.worlds.answers import at, document, page
 
-from semcrawl.web.privatehosts import is_reserved_name
+from semcrawl.web.hosts import is_reserved_name
 
 _RESERVED = ["example.com", "www.example.org", "a.b.example.net", "shop.test", "x.y.invalid"]
 

@@ -13,7 +13,7 @@ from protego import Protego
 from semcrawl.crawl.sharedrobots import LONGEST, first_lines, parsed_size
 from semcrawl.middlewares.robots import asked_delay
 from semcrawl.sources import named_sitemaps
-from semcrawl.web.robotsfile import for_robot, names_of, plain_rules
+from semcrawl.web.robots import for_robot, names_of, plain_rules
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import pyoxigraph
 
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.pipelines.quadsfile import QuadsFile
-from semcrawl.pipelines.stores.contract import StoreUnavailable
-from semcrawl.pipelines.stores.delivery import Deliverer
-from semcrawl.pipelines.stores.sparql import SparqlOptions
+from semcrawl.results.stores.contract import StoreUnavailable
+from semcrawl.results.stores.delivery import Deliverer
+from semcrawl.results.stores.sparql import SparqlOptions
 
 from .documents import document, url_of
 from .servers import Server, Virtuoso

@@ -22,9 +22,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from semcrawl.items import EMBEDDED, FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QuadsFile
-from semcrawl.pipelines.stores.contract import GraphStore, StoreUnavailable
-from semcrawl.pipelines.stores.delivery import Deliverer
-from semcrawl.pipelines.stores.naming import GraphNaming
+from semcrawl.results.stores.contract import GraphStore, StoreUnavailable
+from semcrawl.results.stores.delivery import Deliverer
+from semcrawl.results.stores.naming import GraphNaming
 
 TRUSTED = "trusted.example"
 URLS = [

@@ -9,9 +9,9 @@ from scrapy.settings import Settings
 
 from semcrawl.commands.load import Command
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QuadsFile
-from semcrawl.pipelines.stores.delivery import Deliverer
-from semcrawl.pipelines.stores.opening import open_deliverer
-from semcrawl.pipelines.stores.oxigraph import EmbeddedStore
+from semcrawl.results.stores.delivery import Deliverer
+from semcrawl.results.stores.opening import open_deliverer
+from semcrawl.results.stores.oxigraph import EmbeddedStore
 from tests.inprocess import exit_status
 
 from .deliveries import change, counts_for_store, counts_of_embedded, deliver, fill

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from semcrawl.errors import UsageError
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.pipelines.quadsfile import QuadsFile
-from semcrawl.pipelines.stores.contract import StoreUnavailable
-from semcrawl.pipelines.stores.delivery import Deliverer
-from semcrawl.pipelines.stores.naming import STATED_NAME, GraphNaming
-from semcrawl.pipelines.stores.oxigraph import EmbeddedStore
+from semcrawl.results.stores.contract import StoreUnavailable
+from semcrawl.results.stores.delivery import Deliverer
+from semcrawl.results.stores.naming import STATED_NAME, GraphNaming
+from semcrawl.results.stores.oxigraph import EmbeddedStore
 
 from .deliveries import deliver
 from .documents import document, url_of

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from semcrawl.pipelines.stores.oxigraph import EmbeddedStore
-from semcrawl.pipelines.stores.sparql import SparqlStore
+from semcrawl.results.stores.oxigraph import EmbeddedStore
+from semcrawl.results.stores.sparql import SparqlStore
 
 from .deliveries import options_of
 from .graph_owners import StoreMachine, objects_of

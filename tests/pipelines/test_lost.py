@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from scrapy.utils.test import get_crawler
 
-from semcrawl.crawl.lost import ItemNotWritten, lost_results
+from semcrawl.crawl.failures import ItemNotWritten, lost_results
 from semcrawl.images.imageitems import ImagePage
 from semcrawl.items import FetchedFile, RdfDocument, TopicPage
-from semcrawl.pipelines.embedded import EmbeddedQuadsPipeline
 from semcrawl.pipelines.files import FilesPipeline
 from semcrawl.pipelines.images import ImagesPipeline
+from semcrawl.pipelines.quads import EmbeddedQuadsPipeline
 from semcrawl.pipelines.topicpages import PagesPipeline
 
 URL = "http://d.example/"

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from semcrawl import wholefiles
 from semcrawl.items import RdfDocument
-from semcrawl.machine import wholefiles
 from semcrawl.pipelines.quadsfile import QUADS_FILE, QuadsFile
 from tests.waiting import until
 

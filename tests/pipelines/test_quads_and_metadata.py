@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from scrapy.exceptions import DropItem
 
-from semcrawl.crawl.lost import ItemNotWritten
+from semcrawl.crawl.failures import ItemNotWritten
 from semcrawl.errors import StoreError
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.database import crawl_db_url

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from semcrawl.pipelines.stores.contract import StoreUnavailable
-from semcrawl.pipelines.stores.sending import Sender
+from semcrawl.results.stores.contract import StoreUnavailable
+from semcrawl.results.stores.sparql import Sender
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

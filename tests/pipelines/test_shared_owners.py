@@ -8,8 +8,8 @@ from pathlib import Path
 
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.pipelines.quadsfile import QuadsFile
-from semcrawl.pipelines.stores.delivery import Deliverer
-from semcrawl.pipelines.stores.sparql import SparqlStore
+from semcrawl.results.stores.delivery import Deliverer
+from semcrawl.results.stores.sparql import SparqlStore
 
 from .deliveries import options_of
 from .documents import document, url_of

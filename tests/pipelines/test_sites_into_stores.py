@@ -14,11 +14,11 @@ from pathlib import Path
 import pyoxigraph
 import pytest
 
-from semcrawl.pipelines.stores.contract import StoreUnavailable
-from semcrawl.pipelines.stores.delivery import Deliverer
-from semcrawl.pipelines.stores.naming import STATED_NAME
-from semcrawl.pipelines.stores.oxigraph import EmbeddedStore
-from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
+from semcrawl.results.stores.contract import StoreUnavailable
+from semcrawl.results.stores.delivery import Deliverer
+from semcrawl.results.stores.naming import STATED_NAME
+from semcrawl.results.stores.oxigraph import EmbeddedStore
+from semcrawl.results.stores.sparql import SparqlOptions, SparqlStore
 from tests.waiting import until
 
 from .servers import free_port

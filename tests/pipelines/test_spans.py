@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.pipelines.stores import spans
-from semcrawl.pipelines.stores.contract import GraphContent
-from semcrawl.pipelines.stores.spans import Span
-from semcrawl.rdf.quadlines import graph_of
+from semcrawl.rdf.sink import graph_of
+from semcrawl.results.stores import contract
+from semcrawl.results.stores.contract import GraphContent, Span
 
 GRAPHS = ["<http://a.example/>", "<http://a.example/b>", "_:g", ""]
 #: lines of the documents before and behind
@@ -44,8 +43,8 @@ def document(lines: list[bytes]) -> Iterator[Span]:
 def test_every_graph_gets_its_lines_in_order(of, asked, piece, runs):
     lines = [line(number, graph) for number, graph in enumerate(of)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spans, "CHUNK_SIZE", piece)
-        patch.setattr(spans, "_MOST_RUNS", runs)
+        patch.setattr(contract, "CHUNK_SIZE", piece)
+        patch.setattr(contract, "_MOST_RUNS", runs)
         with document(lines) as span:
             for graph in asked:
                 wanted = [each for each in lines if graph_of(each) == graph]
@@ -65,14 +64,14 @@ def test_of_many_graphs_each_is_read_where_it_is(monkeypatch):
     lines = [line(number, graph) for number, graph in enumerate(graphs)]
     with document(lines) as span:
         read = 0
-        pread = spans.os.pread
+        pread = contract.os.pread
 
         def count(file, size, offset):
             nonlocal read
             read += size
             return pread(file, size, offset)
 
-        monkeypatch.setattr(spans.os, "pread", count)
+        monkeypatch.setattr(contract.os, "pread", count)
         for graph, its_line in zip(graphs, lines, strict=True):
             assert b"".join(span.lines(graph)) == its_line
         assert read <= 4 * span.length

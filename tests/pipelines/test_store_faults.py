@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from semcrawl.pipelines.quadsfile import QuadsFile
-from semcrawl.pipelines.stores.contract import StoreUnavailable
-from semcrawl.pipelines.stores.delivery import Deliverer
-from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
+from semcrawl.results.stores.contract import StoreUnavailable
+from semcrawl.results.stores.delivery import Deliverer
+from semcrawl.results.stores.sparql import SparqlOptions, SparqlStore
 
 from .deliveries import counts_for_store, deliver, fill, options_of
 from .documents import document, rows, url_of

@@ -12,8 +12,8 @@ from scrapy.settings import Settings
 
 from semcrawl.errors import UsageError
 from semcrawl.pipelines.quadsfile import QuadsFile
-from semcrawl.pipelines.store import StorePipeline
-from semcrawl.pipelines.stores.opening import open_deliverer
+from semcrawl.results.stores.opening import open_deliverer
+from semcrawl.results.stores.storepipeline import StorePipeline
 
 from .deliveries import counts_for_store, fill
 from .documents import document
@@ -35,7 +35,7 @@ def test_wrong_settings_are_one_clear_line(job, settings, message):
 
 async def test_a_crawl_goes_on_while_the_store_is_away(job, oxigraph, caplog, monkeypatch):
     """One line per attempt; what waits at the end is delivered by the next run."""
-    monkeypatch.setattr("semcrawl.pipelines.store.PATIENCE", 0)
+    monkeypatch.setattr("semcrawl.results.stores.storepipeline.PATIENCE", 0)
     oxigraph.kill()
     settings = Settings(
         {

@@ -9,8 +9,8 @@ import pytest
 
 from semcrawl.items import EMBEDDED, FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.pipelines.quadsfile import QuadsFile
-from semcrawl.pipelines.stores.delivery import Deliverer
-from semcrawl.pipelines.stores.sparql import SparqlStore
+from semcrawl.results.stores.delivery import Deliverer
+from semcrawl.results.stores.sparql import SparqlStore
 
 from .deliveries import change, counts_for_store, counts_of_file, deliver, fill, options_of
 from .documents import document, url_of

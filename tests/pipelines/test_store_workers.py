@@ -9,8 +9,8 @@ import pytest
 from harvest.runs import harvest, start_harvest
 from spiders.site import handler, page
 
-from semcrawl.demo import DemoWeb, serve
 from semcrawl.frontier.redis.localserver import RedisServer
+from semcrawl.lab.demo import DemoWeb, serve
 from semcrawl.results.mergedjobs import merge_jobs
 
 from .deliveries import counts_for_store, settings_for

@@ -10,9 +10,9 @@ import pyoxigraph
 import pytest
 
 from semcrawl.pipelines.quadsfile import QuadsFile
-from semcrawl.pipelines.stores.contract import StoreUnavailable
-from semcrawl.pipelines.stores.delivery import Deliverer
-from semcrawl.pipelines.stores.sparql import SparqlOptions, SparqlStore
+from semcrawl.results.stores.contract import StoreUnavailable
+from semcrawl.results.stores.delivery import Deliverer
+from semcrawl.results.stores.sparql import SparqlOptions, SparqlStore
 
 from .deliveries import change, counts_for_store, deliver, fill, options_of
 from .documents import document, url_of

@@ -7,7 +7,7 @@ import pytest
 from semcrawl.errors import UsageError
 from semcrawl.links import FoundBy, Link
 from semcrawl.rdf import data_links, read_embedded
-from semcrawl.rdf.datalinks import media_type
+from semcrawl.rdf.datalinks import named_media_type
 from semcrawl.rdf.options import embedded_links
 
 URL = "http://example.org/dir/page"
@@ -100,7 +100,7 @@ def test_a_link_is_named_once_and_no_more_than_asked_for() -> None:
     ],
 )
 def test_media_types_are_read_as_catalogues_write_them(named: str, wanted: str) -> None:
-    assert media_type(named) == wanted
+    assert named_media_type(named) == wanted
 
 
 def test_no_properties_are_none_and_unknown_names_are_refused() -> None:

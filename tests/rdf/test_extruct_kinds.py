@@ -3,7 +3,7 @@
 import pyoxigraph
 import pytest
 
-from semcrawl.config import readoptions
+from semcrawl.config import options as readoptions
 from semcrawl.errors import UsageError
 from semcrawl.rdf import Embedded, Reading, ReadOptions, read_embedded
 

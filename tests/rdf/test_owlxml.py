@@ -8,8 +8,8 @@ from harvest.runs import harvest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Request, Stream
 from semcrawl.rdf import ReadOptions, detect, read
 from semcrawl.web.vocabulary import Kind, RdfFormat
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.rdf import Reading, read, read_embedded
-from semcrawl.rdf.scopes import Scoped
+from semcrawl.rdf.terms import Scoped
 
 _URL = "http://a.example/doc"
 _NAMES = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 9), max_size=8)

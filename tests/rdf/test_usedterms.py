@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
+from semcrawl.rdf.shortnames import MAX_IRI, TermCounter
 from semcrawl.rdf.terms import RDF
-from semcrawl.rdf.usedterms import MAX_IRI, TermCounter
 
 TYPE = NamedNode(f"{RDF}type")
 iris = st.sampled_from(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from semcrawl.relevance.linkrank import LinkRank
+from semcrawl.relevance.pagerank import LinkRank
 
 
 def settle_wholly(graph: LinkRank) -> None:

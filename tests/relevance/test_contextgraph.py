@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from itertools import pairwise
 
-from semcrawl.evaluation.built import BuiltWorld, SiteBuilder
-from semcrawl.evaluation.graph import LinkGraph
-from semcrawl.evaluation.simulate import simulate
+from semcrawl.lab.graph import LinkGraph
+from semcrawl.lab.simulator import simulate
+from semcrawl.lab.worlds import BuiltWorld, SiteBuilder
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, load_strategy
 from semcrawl.web.vocabulary import Kind

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from semcrawl.crawl.learning import decode_event, encode_event
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Outcome, Relevance, load_strategy, strategies
-from semcrawl.relevance.wire import decode_event, encode_event
 from semcrawl.web.vocabulary import Kind
 
 HOST = "http://a.example"

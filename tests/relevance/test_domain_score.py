@@ -11,14 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from semcrawl.crawl.learning import decode_event, encode_event
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Outcome, load_strategy
 from semcrawl.relevance.contract import Label
-from semcrawl.relevance.domains.hypotheses import Counts, Domain, Share
-from semcrawl.relevance.domains.roulette import Roulette
-from semcrawl.relevance.domains.votes import Votes
-from semcrawl.relevance.wire import decode_event, encode_event
+from semcrawl.relevance.domains import Counts, Domain, Roulette, Share, Votes
 from semcrawl.web.vocabulary import Kind
 
 SETTINGS = {"SEMCRAWL_TARGETS": "image/png", "SEMCRAWL_ABOUT": "keywords:red circle"}

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from semcrawl.crawl.learning import decode_event, encode_event
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Outcome
 from semcrawl.relevance.learned import Learned
 from semcrawl.relevance.learned.model import Judgement
-from semcrawl.relevance.wire import decode_event, encode_event
 from semcrawl.web.vocabulary import Kind
 
 #: pages that two workers read, by number; the first ones are seeds

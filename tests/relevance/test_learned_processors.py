@@ -10,8 +10,8 @@ import pytest
 
 ORDER = """
 import hashlib
-from semcrawl.evaluation.simulate import simulate
-from semcrawl.evaluation.thesis import build
+from semcrawl.lab.simulator import simulate
+from semcrawl.lab.thesis import build
 from semcrawl.relevance.learned import Learned
 run = simulate(build("openlylocal"), Learned(), 800)
 print(hashlib.sha256("\\n".join(run.order).encode()).hexdigest())

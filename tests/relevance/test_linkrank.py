@@ -7,14 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from semcrawl.crawl.learning import decode_event, encode_event
 from semcrawl.errors import UsageError
 from semcrawl.links import Link, Page
 from semcrawl.relevance import Label, Outcome, load_strategy
-from semcrawl.relevance.linkrank import LinkRank, LinkRankOptions
-from semcrawl.relevance.linkweights import LinkWeights, WeightOptions, metadata_terms
-from semcrawl.relevance.pagerank import IPageRank, PageRank
-from semcrawl.relevance.weighting import RelevanceWeighting
-from semcrawl.relevance.wire import decode_event, encode_event
+from semcrawl.relevance.pagerank import IPageRank, LinkRank, LinkRankOptions, PageRank
+from semcrawl.relevance.weighting import (
+    LinkWeights,
+    RelevanceWeighting,
+    WeightOptions,
+    metadata_terms,
+)
 from semcrawl.web.vocabulary import Kind
 from tests.relevance.settling import settle_wholly
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from semcrawl.links import Link, Page
 from semcrawl.relevance import load_strategy
-from semcrawl.relevance.linkrank import LinkRankOptions
-from semcrawl.relevance.weightedpagerank import WeightedPageRank
+from semcrawl.relevance.pagerank import LinkRankOptions, WeightedPageRank
 from tests.relevance.settling import settle_wholly
 
 NAMES = [f"http://a.example/{n}" for n in range(8)]

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from semcrawl.crawl.learning import decode_event, encode_event
 from semcrawl.links import Link, Page
 from semcrawl.relevance import load_strategy, strategies
 from semcrawl.relevance.contract import Label, Outcome, Ranked
-from semcrawl.relevance.wire import decode_event, encode_event
 from semcrawl.web.vocabulary import FoundBy, Kind
 
 #: half a pair of surrogates among the signs, as pages of odd encodings have it

@@ -8,8 +8,7 @@ from sqlalchemy import insert
 
 from semcrawl.items import EMBEDDED, FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
-from semcrawl.metadata.models import Fetch
-from semcrawl.metadata.rows import fetch_row
+from semcrawl.metadata.records import Fetch, fetch_row
 from semcrawl.pipelines.quadsfile import (
     EMBEDDED_FILE,
     EMBEDDED_LEDGER,

@@ -10,8 +10,13 @@ from pathlib import Path
 import pytest
 
 from semcrawl import results
-from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE, QuadsFile
-from semcrawl.pipelines.soundness import is_sound
+from semcrawl.pipelines.quadsfile import (
+    EMBEDDED_FILE,
+    EMBEDDED_LEDGER,
+    QUADS_FILE,
+    QuadsFile,
+    is_sound,
+)
 
 from .jobs import ANN, BOB, PAGE, add, changed, people
 

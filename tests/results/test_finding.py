@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from semcrawl.errors import UsageError
 from semcrawl.metadata.database import connect, crawl_db_url
-from semcrawl.metadata.models import Document
+from semcrawl.metadata.records import Document
 from semcrawl.pipelines.metadata import MetadataPipeline
 from semcrawl.rdf.shortnames import expand, shorten
 from semcrawl.results.job import Job

@@ -118,7 +118,7 @@ def test_an_unknown_frame_is_one_clear_line(job):
 def test_opening_a_job_loads_no_rdflib():
     """Nor does the process of a query load a database."""
     code = (
-        "import sys, semcrawl.results.queryprocess as process; "
+        "import sys, semcrawl.results.queries as process; "
         "assert not {'sqlalchemy', 'scrapy', 'rdflib'} & set(sys.modules); "
         "import semcrawl.results.job; assert not {'rdflib', 'pandas'} & set(sys.modules)"
     )

@@ -14,7 +14,7 @@ from semcrawl.items import TopicPage
 from semcrawl.pipelines.pagestore import PAGES_FILE, PAGES_LEDGER, document_of_page
 from semcrawl.pipelines.quadsfile import QuadsFile
 from semcrawl.topics import Document, about
-from semcrawl.topics.marks import MARKS_FILE, read_marks
+from semcrawl.topics.examples import MARKS_FILE, read_marks
 from semcrawl.web.vocabulary import Kind
 
 from .jobs import ANN, BOB

@@ -12,10 +12,10 @@ import pytest
 from harvest.runs import harvest, start_harvest
 
 from semcrawl import results
-from semcrawl.demo import DemoWeb, serve
 from semcrawl.errors import UsageError
 from semcrawl.frontier.redis.localserver import RedisServer
 from semcrawl.items import FetchedFile, FetchOutcome, FetchRecord
+from semcrawl.lab.demo import DemoWeb, serve
 from semcrawl.pipelines.files import FilesPipeline, kept_files
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, QUADS_FILE, QuadsFile
 

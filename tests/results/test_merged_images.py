@@ -11,9 +11,9 @@ from images.pictures import drawn, packed
 
 from semcrawl.images.decoding import decode
 from semcrawl.images.imageitems import FetchedImage, ImagePage
-from semcrawl.images.imageplaces import image_places
-from semcrawl.images.imagestore import ImageStore
+from semcrawl.images.places import image_places
 from semcrawl.images.schema import open_images
+from semcrawl.images.store import ImageStore
 from semcrawl.imagesearch import ImageSearch
 
 SITE = "http://example.org/"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from semcrawl.demo import DemoWeb
+from semcrawl.lab.demo import DemoWeb
 
 NOTEBOOK = Path(__file__).parents[2] / "examples" / "what-a-crawl-found.ipynb"
 

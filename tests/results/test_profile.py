@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semcrawl.results.job import Job
-from semcrawl.results.profilepage import flow_chart, profile_page
-from semcrawl.results.profiling import HostLink, Profile, Use, profile_of
+from semcrawl.results.profiling import HostLink, Profile, Use, flow_chart, profile_of, profile_page
 from tests.readonly import read_only
 
 from .jobs import ANN, FOAF, PERSON, SCHEMA, TYPE, add, changed, document, gone

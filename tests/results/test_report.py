@@ -12,15 +12,13 @@ import pytest
 
 from semcrawl.items import DocumentError, FetchOutcome, FetchRecord
 from semcrawl.metadata.database import crawl_db_url
-from semcrawl.metadata.errortexts import errors_text, read_errors
-from semcrawl.metadata.pagelinks import LINKS, links_text
+from semcrawl.metadata.records import LINKS, errors_text, links_text, read_errors
 from semcrawl.pipelines.metadata import MetadataPipeline
 from semcrawl.results.job import Job
 from semcrawl.results.reporting.checklist import CHECKS
-from semcrawl.results.reporting.fates import known_of
 from semcrawl.results.reporting.findings import Finding, Report
-from semcrawl.results.reporting.making import report_of
-from semcrawl.results.reporting.reportpage import report_page
+from semcrawl.results.reporting.making import known_of, report_of
+from semcrawl.results.reporting.pages import report_page
 from semcrawl.results.reporting.visits import Visit, Visits, faults_of
 
 from .jobs import ANN, FOAF, SCHEMA, TYPE, add, changed, document, gone, record

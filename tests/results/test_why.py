@@ -15,10 +15,10 @@ from semcrawl.frontier.links import LinkState
 from semcrawl.frontier.redis.crawl import crawl_name
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.metadata.missed import MISSED_WORDS
+from semcrawl.metadata.summary import MISSED_WORDS
 from semcrawl.relevance.families import Family, Verdict
 from semcrawl.results.job import Job
-from semcrawl.results.reporting.fates import OUTCOME_WORDS, Fate, Known, Place, known_of, place_of
+from semcrawl.results.reporting.making import OUTCOME_WORDS, Fate, Known, Place, known_of, place_of
 
 from .jobs import ANN, BOB, add, document, record
 

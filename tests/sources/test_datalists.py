@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from semcrawl.links import FoundBy
 from semcrawl.rdf import read
-from semcrawl.sources.datalists import form_of, read_list
-from semcrawl.sources.hostsigns import catalogue_places
-from semcrawl.sources.listedlinks import DataList
+from semcrawl.sources.catalogues import DataList, catalogue_places, form_of, read_list
 
 URL = "http://d.example/list"
 

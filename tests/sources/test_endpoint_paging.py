@@ -13,10 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semcrawl.sources.endpointanswers import first_label, read_rows
-from semcrawl.sources.endpointpaging import (
+from semcrawl.sources.endpoints import (
+    PAGES,
+    ROWS,
+    Ask,
+    EndpointWalk,
     Following,
     Row,
+    Step,
     after_count,
     after_default,
     after_description,
@@ -25,10 +29,11 @@ from semcrawl.sources.endpointpaging import (
     after_labels,
     after_page,
     after_plan,
+    endpoint_of_seed,
+    first_label,
     first_steps,
+    read_rows,
 )
-from semcrawl.sources.endpointsteps import PAGES, ROWS, Ask, Step, endpoint_of_seed
-from semcrawl.sources.endpointwalk import EndpointWalk
 
 ENDPOINT = "http://e.example/sparql"
 JSON = ox.QueryResultsFormat.JSON

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from harvest.runs import asked, start_harvest
 
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Request, Stream
 
 D = "http://d.example"
 SIZE = 50 * 2**20

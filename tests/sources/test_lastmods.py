@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.sources.lastmods import Advice, Lastmods
-from semcrawl.sources.sitemaplinks import latest_of, seconds_of
+from semcrawl.sources.sitemaps import Advice, Lastmods, latest_of, seconds_of
 
 DAY = 86_400
 HOST = "d.example"

@@ -9,8 +9,8 @@ import pytest
 from harvest.runs import asked, harvest, start_harvest
 from spiders.site import HTML, page
 
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Request, Stream
 from tests.waiting import until
 
 D = "http://d.example"

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.sources.searching import read_description, read_results, searxng
-from semcrawl.sources.seedlists import read_list
+from semcrawl.sources.seedlists import read_description, read_list, read_results, searxng
 
 LOV = json.dumps(
     [

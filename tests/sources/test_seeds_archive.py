@@ -189,8 +189,8 @@ def test_pages_without_a_find_are_no_silence(capsys, set_pace) -> None:
 def test_an_index_whose_pages_stay_empty_is_given_up(capsys, monkeypatch, set_pace) -> None:
     """What it gave before is kept, and said to be."""
     set_pace(0)
-    monkeypatch.setattr("semcrawl.cli.archiveseeds._MOST_EMPTY_PAGES", 5)
-    monkeypatch.setattr("semcrawl.cli.archiveseeds._TOLD_EVERY", 4)
+    monkeypatch.setattr("semcrawl.commands._seedsources._MOST_EMPTY_PAGES", 5)
+    monkeypatch.setattr("semcrawl.commands._seedsources._TOLD_EVERY", 4)
     first = json.dumps({"url": "http://a.example/x.ttl", "mime": "text/turtle"}).encode()
     has_first = False
 

@@ -10,7 +10,7 @@ import pytest
 from harvest.runs import harvest
 
 from semcrawl.commands.seeds import Command
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.lab.demo import DemoWeb, serve
 from semcrawl.spiders.seeds import read_seeds
 from sources.seedweb import seeds
 from tests.inprocess import exit_status

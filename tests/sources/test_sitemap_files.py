@@ -18,7 +18,7 @@ from semcrawl.sources import (
     named_sitemaps,
     read_sitemap,
 )
-from semcrawl.sources._sitemapxml import repaired
+from semcrawl.sources.sitemaps import repaired
 
 NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 SEMANTIC = 'xmlns:sc="http://sw.deri.org/2007/07/sitemapextension/scschema.xsd"'

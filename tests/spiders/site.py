@@ -6,7 +6,7 @@ import gzip
 import json
 from collections.abc import Mapping
 
-from semcrawl.demo.stream import Handler, Request, Stream
+from semcrawl.lab.demo.model import Handler, Request, Stream
 
 HTML = "text/html; charset=utf-8"
 JSON_LD = "application/ld+json"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from harvest.runs import asked, harvest, start_harvest
 
-from semcrawl.demo import DemoWeb, Request, Stream, serve
+from semcrawl.lab.demo import DemoWeb, Request, Stream, serve
 from spiders.site import JSON_LD, page
 
 pytestmark = pytest.mark.slow

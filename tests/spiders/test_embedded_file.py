@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from semcrawl.items import EMBEDDED, FetchOutcome, FetchRecord, RdfDocument
-from semcrawl.pipelines.embedded import EmbeddedQuadsPipeline
-from semcrawl.pipelines.quads import QuadsFilePipeline
+from semcrawl.pipelines.quads import EmbeddedQuadsPipeline, QuadsFilePipeline
 
 PAGE = "http://d.example/page"
 

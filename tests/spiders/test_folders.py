@@ -8,8 +8,8 @@ import pytest
 from harvest.runs import Run, asked, harvest
 
 from semcrawl.crawl.redirects import FolderSlashes
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Request, Stream
 from spiders.site import HTML, page
 
 D = "http://d.example"

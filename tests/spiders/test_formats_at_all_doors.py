@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from harvest.runs import GUESSES, harvest
 
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Request, Stream
 from spiders.site import JSON_LD, page, triples
 
 D = "http://d.example"

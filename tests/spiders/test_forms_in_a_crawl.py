@@ -8,8 +8,8 @@ from urllib.parse import parse_qs
 import pytest
 from harvest.runs import NO_GUESSES, harvest
 
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Request, Stream
 from spiders.site import page, triples
 
 D = "http://d.example"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from harvest.runs import duplicates, harvest, start_harvest
 
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.lab.demo import DemoWeb, serve
 from spiders.site import handler, triples
 
 D = "http://d.example"

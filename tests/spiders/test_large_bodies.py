@@ -11,8 +11,8 @@ import brotli
 import pytest
 from harvest.runs import Run, harvest
 
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Request, Stream
 from semcrawl.web.bodies import BodyBuffer, BodyFile
 from spiders.site import gzipped, page, triples
 from tests.archives import tarred, zipped

@@ -10,8 +10,8 @@ from urllib.parse import parse_qs
 import pytest
 from harvest.runs import Run, asked, harvest, start_harvest
 
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Request, Stream
 from spiders.site import HTML, page, triples
 
 D = "http://d.example"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from harvest.runs import Run, harvest
 
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.lab.demo import DemoWeb, serve
 from spiders.site import handler, page, script
 
 D = "http://d.example"

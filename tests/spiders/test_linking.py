@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from semcrawl.config.scope import Scope
-from semcrawl.config.urlpatterns import UrlPatterns
+from semcrawl.config.scope import Scope, UrlPatterns
 from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page, Reason
-from semcrawl.web.robotstags import RobotsTags
+from semcrawl.web.robots import RobotsTags
 
 D = "http://d.example/"
 PAGE = Page(D, depth=1)

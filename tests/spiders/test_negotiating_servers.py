@@ -9,8 +9,8 @@ import pytest
 from harvest.runs import Run, harvest, logged
 from sources.rules import RULES, Rule
 
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Handler, Request, Stream
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Handler, Request, Stream
 from spiders.site import page
 
 pytestmark = pytest.mark.slow

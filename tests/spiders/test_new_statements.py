@@ -8,7 +8,7 @@ import pyoxigraph as ox
 import pytest
 from harvest.runs import harvest
 
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.lab.demo import DemoWeb, serve
 from spiders.site import handler, page
 
 D = "http://d.example"

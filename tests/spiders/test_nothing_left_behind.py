@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from harvest.runs import TIMEOUT, environment
 
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.lab.demo import DemoWeb, serve
 from spiders.site import handler, page
 
 pytestmark = pytest.mark.slow

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from harvest.runs import harvest
 
-from semcrawl.config.urlpatterns import UrlPatterns
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.config.scope import UrlPatterns
+from semcrawl.lab.demo import DemoWeb, serve
 from semcrawl.spiders.revisits import Reach
 from spiders.site import handler, page
 

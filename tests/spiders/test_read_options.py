@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
-from semcrawl.config.readoptions import document_reader, read_options
+from semcrawl.config.options import document_reader, read_options
 from semcrawl.config.targets import Targets, saved_name
 from semcrawl.errors import UsageError
 from semcrawl.rdf import Embedded, ReadOptions, read, read_embedded

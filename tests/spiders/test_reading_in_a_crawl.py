@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from harvest.runs import Run, asked, harvest, logged, pages
 
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.lab.demo import DemoWeb, serve
 from spiders.site import JSON_LD, gzipped, handler, page, script, triples
 from tests.archives import tarred, zipped
 

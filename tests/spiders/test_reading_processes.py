@@ -15,7 +15,7 @@ from hostile.measures import wait
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.lab.demo import DemoWeb, serve
 from semcrawl.links import ExtractionOptions
 from semcrawl.rdf import ReadOptions
 from semcrawl.reading.pool import ReadingLost, ReadingProcesses, Shares

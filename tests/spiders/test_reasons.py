@@ -11,8 +11,8 @@ from urllib.parse import urljoin
 import pytest
 from harvest.runs import Run, harvest
 
-from semcrawl.demo import DemoWeb, serve
 from semcrawl.frontier.links import digest
+from semcrawl.lab.demo import DemoWeb, serve
 from semcrawl.links import Reason, extract_links
 from spiders.site import Resources, handler, page
 

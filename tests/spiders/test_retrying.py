@@ -7,7 +7,7 @@ from email.utils import formatdate
 
 import pytest
 
-from semcrawl.spiders.retrying import retry_after
+from semcrawl.spiders.redirecting import retry_after
 
 
 @pytest.mark.parametrize(

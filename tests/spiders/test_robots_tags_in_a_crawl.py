@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from harvest.runs import Run, harvest
 
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.stream import Request, Stream
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.model import Request, Stream
 from spiders.site import page, script
 
 pytestmark = pytest.mark.slow

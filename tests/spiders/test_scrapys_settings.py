@@ -6,7 +6,7 @@ from pathlib import Path
 
 from scrapy.settings import Settings
 
-from semcrawl.cli.readiness import check_crawl
+from semcrawl.commands._run import check_crawl
 from semcrawl.config.checks import unheeded
 from semcrawl.config.components import install
 

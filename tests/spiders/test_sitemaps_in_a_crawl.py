@@ -10,9 +10,9 @@ import pyoxigraph as ox
 import pytest
 from harvest.runs import Run, harvest
 
-from semcrawl.demo import DemoWeb, serve
-from semcrawl.demo.endpoint import Endpoint
-from semcrawl.demo.stream import Handler, Request, Stream
+from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.lab.demo.endpoint import Endpoint
+from semcrawl.lab.demo.model import Handler, Request, Stream
 from spiders.site import Resources, handler, page, triples
 
 pytestmark = pytest.mark.slow

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from harvest.runs import Run, harvest
 
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.lab.demo import DemoWeb, serve
 from semcrawl.links import ExtractionOptions
 from semcrawl.rdf import Reading, ReadOptions, detect, script_bytes
 from semcrawl.rdf.sink import spool_prefix

@@ -14,9 +14,9 @@ from harvest.runs import Run, environment, harvest
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
-from semcrawl.crawl.lost import ItemNotWritten
-from semcrawl.demo import DemoWeb, serve
+from semcrawl.crawl.failures import ItemNotWritten
 from semcrawl.items import FetchedFile
+from semcrawl.lab.demo import DemoWeb, serve
 from semcrawl.pipelines.files import FilesPipeline, extension_of, kept_files
 from spiders.site import handler, page, script, triples
 

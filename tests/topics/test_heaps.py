@@ -7,10 +7,10 @@ from collections import deque
 
 import pytest
 
-from semcrawl.evaluation.topicweb import topic_web
+from semcrawl.lab.topicworlds import topic_web
 from semcrawl.links import ExtractionOptions, read_page
 from semcrawl.topics import Document, about
-from semcrawl.topics._heaps import Heaps
+from semcrawl.topics.shapes import Heaps
 from semcrawl.web.vocabulary import Kind
 
 SAMPLES = [0.36, 0.38, 0.4, 0.42, 0.44]

@@ -3,7 +3,7 @@
 import pytest
 
 from semcrawl.topics import Document, about
-from semcrawl.topics.passages import Passage, Role, passages
+from semcrawl.topics.texts import Passage, Role, passages
 from semcrawl.web.vocabulary import Kind
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"

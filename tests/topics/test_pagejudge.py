@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from semcrawl.links import ExtractionOptions, PageText, read_page
-from semcrawl.links.owntext import OwnTexts, main_text
+from semcrawl.links.pagetexts import OwnTexts, main_text
 from semcrawl.topics import Document, about
-from semcrawl.topics.pagejudge import PageJudge
+from semcrawl.topics.about import PageJudge
 
 SITE = "http://m.example/manual"
 SUBJECTS = [f"subject{number}" for number in range(40)] + ["lyrics", "melodies"]

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from semcrawl.errors import UsageError
-from semcrawl.rdf.sparqltext import calls_service, terms_in
+from semcrawl.rdf.shortnames import calls_service, terms_in
 from semcrawl.topics import STOPPED, Closing, Document, about
-from semcrawl.topics.shapechecks import ask, conform
+from semcrawl.topics.shapes import ask, conform
 from semcrawl.web.vocabulary import Kind
 
 MEMORY = 1 << 62

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from semcrawl.errors import UsageError
 from semcrawl.topics import Document, Topic, TopicOptions, about
-from semcrawl.topics.ontology import terms_in
 from semcrawl.topics.sourcefiles import made_of
 from semcrawl.topics.thesaurus import Concepts
+from semcrawl.topics.vocabularies import terms_in
 from semcrawl.web.vocabulary import Kind
 
 FISH = """

@@ -7,8 +7,8 @@ import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from semcrawl.topics.segmentation import stop_words, words_of
-from semcrawl.topics.weightedphrases import PhraseFinder
+from semcrawl.topics.phrases import PhraseFinder
+from semcrawl.topics.texts import stop_words, words_of
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,9 @@ from semcrawl.errors import FrontierUnavailable, UsageError
 from semcrawl.frontier.redis.cluster import ASK_SLOTS, SlotMap
 from semcrawl.frontier.redis.connection import Addresses, plain_reason
 from semcrawl.frontier.redis.packing import DEFAULT_NAME, Keys
-from semcrawl.machine.wholefiles import whole_file
 from semcrawl.metadata.database import CRAWL_DB
 from semcrawl.web.hosts import public_address
+from semcrawl.wholefiles import whole_file
 
 #: seconds to wait for a server's answer
 _TIMEOUT = 5

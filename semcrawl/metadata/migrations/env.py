@@ -1,8 +1,8 @@
-"""Alembic's entry: migrate on the connection that :mod:`semcrawl.metadata.schema` passes."""
+"""Alembic's entry: migrate on the connection that :mod:`semcrawl.metadata.database` passes."""
 
 from alembic import context
 
-from semcrawl.metadata.models import Base
+from semcrawl.metadata.records import Base
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -7,8 +7,16 @@ from collections.abc import Iterable, Iterator
 
 from lxml import etree
 
-from semcrawl.rdf.embedded.pagetree import PageTree, text_of
-from semcrawl.rdf.embedded.triples import WHITE_SPACE, Triple, TripleList, address, literal, words
+from semcrawl.rdf.embedded.triples import (
+    WHITE_SPACE,
+    PageTree,
+    Triple,
+    TripleList,
+    address,
+    literal,
+    text_of,
+    words,
+)
 from semcrawl.rdf.limits import LimitReached
 from semcrawl.rdf.terms import RDF, XSD, date_datatype
 

@@ -17,11 +17,10 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, NamedTuple
 
-from semcrawl.rdf.iris import Base, has_scheme, is_iri, mended_iri
 from semcrawl.rdf.limits import LimitReached
 from semcrawl.rdf.patterns import re
 from semcrawl.rdf.syntaxes._jsontext import CutObject, JsonText
-from semcrawl.rdf.terms import RDF, XSD, language_tag
+from semcrawl.rdf.terms import RDF, XSD, Base, has_scheme, is_iri, language_tag, mended_iri
 
 KEYWORDS = frozenset(
     "@base @container @context @direction @graph @id @import @included @index @json @language @list"

@@ -12,11 +12,9 @@ from semcrawl.rdf.limits import ErrorLog
 from semcrawl.rdf.mending import label, resolved
 from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.patterns import re
-from semcrawl.rdf.scopes import Scoped
 from semcrawl.rdf.sink import LONGEST_LINE, QuadSink
-from semcrawl.rdf.syntaxes._xmlliteral import XmlLiteral
-from semcrawl.rdf.syntaxes.xmlevents import XmlEvents
-from semcrawl.rdf.terms import RDF, XSD, canonical, language_tag
+from semcrawl.rdf.syntaxes.xmlevents import XmlEvents, XmlLiteral
+from semcrawl.rdf.terms import RDF, XSD, Scoped, canonical, language_tag
 
 #: namespace of the Internationalization Tag Set
 ITS = "http://www.w3.org/2005/11/its"

@@ -25,12 +25,12 @@ from semcrawl.rdf.syntaxes.turtletokens import (
     Kind,
     Terms,
     Type,
+    Window,
     broken,
     language_of,
     string_term,
     word_end,
 )
-from semcrawl.rdf.syntaxes.turtlewindow import Window
 from semcrawl.rdf.terms import RDF
 
 #: a term, its type, and the position of its first byte in the document

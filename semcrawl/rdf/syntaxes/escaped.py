@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from semcrawl.rdf.packed.streams import Readable
 from semcrawl.rdf.patterns import re
+from semcrawl.rdf.streams import Readable
 
 #: error recorded for such a document
 ESCAPED = "the document is escaped as HTML (&lt; for <); it is read unescaped"

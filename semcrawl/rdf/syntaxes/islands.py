@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from semcrawl.web.htmltree import tags, without_names
+from semcrawl.links.trees import tags, without_names
 
 _NOT_ALONE = frozenset({b"svg", b"html"})
 

@@ -17,7 +17,6 @@ from functools import partial
 from json.encoder import encode_basestring
 from typing import Any, cast
 
-from semcrawl.rdf.iris import is_iri, mended_iri
 from semcrawl.rdf.limits import ErrorLog, LimitReached
 from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.patterns import re
@@ -40,7 +39,7 @@ from semcrawl.rdf.syntaxes._jsontext import (
     Repeated,
     Unreadable,
 )
-from semcrawl.rdf.terms import RDF, XSD, language_tag
+from semcrawl.rdf.terms import RDF, XSD, is_iri, language_tag, mended_iri
 
 #: keys and values of an object by keyword
 _Special = dict[str, tuple[str, Any]]
@@ -1073,3 +1072,35 @@ def _paths(root: Any, wanted: list[tuple[Any, str | int]]) -> list[Path]:
         step = -1 - key if isinstance(container, Repeated) and isinstance(key, int) else key
         paths.append((*found[id(container)], step) if id(container) in found else ())
     return paths
+
+
+_CONTEXT = "@context"
+
+
+def with_context(data: bytes, url: str) -> bytes:
+    """Return JSON in UTF-8 that begins with the context at ``url`` (JSON-LD 1.1, section 6.1).
+
+    The document's own contexts come after it. Line numbers stay the same, but for arrays and
+    documents with a context. Of broken JSON the beginning is changed only.
+    """
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, list) or (isinstance(value, dict) and _CONTEXT in value):
+        nodes = value if isinstance(value, list) else [value]
+        changed = [_with(node, url) if isinstance(node, dict) else node for node in nodes]
+        written = changed if isinstance(value, list) else changed[0]
+        return json.dumps(written).encode()
+    start = data.find(b"{")
+    if start < 0 or data[:start].strip():
+        return data
+    comma = b"," if value != {} else b""
+    member = f'"{_CONTEXT}":{json.dumps(url)}'.encode()
+    return data[: start + 1] + member + comma + data[start + 1 :]
+
+
+def _with(node: dict[str, Any], url: str) -> dict[str, Any]:
+    own = node.get(_CONTEXT, [])
+    contexts = [url, *(own if isinstance(own, list) else [own])]
+    return {_CONTEXT: contexts, **{key: value for key, value in node.items() if key != _CONTEXT}}

@@ -11,11 +11,10 @@ from collections.abc import Callable
 
 import pyoxigraph
 
-from semcrawl.rdf.guards import guard_triple_terms
 from semcrawl.rdf.limits import ErrorLog, position_of
-from semcrawl.rdf.packed.streams import Readable
 from semcrawl.rdf.patterns import re
-from semcrawl.rdf.sink import LONGEST_LINE, QuadSink
+from semcrawl.rdf.sink import LONGEST_LINE, QuadSink, guard_triple_terms
+from semcrawl.rdf.streams import Readable
 from semcrawl.rdf.syntaxes.turtletokens import (
     NEED_LANGUAGE,
     PLAIN_IRI,

@@ -14,9 +14,8 @@ from xml.sax.saxutils import escape, quoteattr
 from semcrawl.rdf.limits import ErrorLog, LimitReached
 from semcrawl.rdf.mending import resolved
 from semcrawl.rdf.options import ReadOptions
-from semcrawl.rdf.scopes import Scoped
 from semcrawl.rdf.syntaxes.xmlevents import XmlEvents
-from semcrawl.rdf.terms import RDF, XSD, language_tag
+from semcrawl.rdf.terms import RDF, XSD, Scoped, language_tag
 
 MISSING = "OWL/XML needs py-horned-owl, which is not installed (pip install py-horned-owl)"
 

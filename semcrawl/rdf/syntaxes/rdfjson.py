@@ -7,13 +7,12 @@ from typing import Any
 
 import pyoxigraph
 
-from semcrawl.rdf.iris import mended_iri
 from semcrawl.rdf.limits import ErrorLog
 from semcrawl.rdf.mending import label
 from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.sink import QuadSink
 from semcrawl.rdf.syntaxes._jsontext import CutObject, JsonText, Path, Repeated, Unreadable
-from semcrawl.rdf.terms import RDF, language_tag
+from semcrawl.rdf.terms import RDF, language_tag, mended_iri
 
 _NEED_LANGUAGE = (RDF + "langString", RDF + "dirLangString")
 #: subjects after which the time is checked

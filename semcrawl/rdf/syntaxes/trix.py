@@ -7,12 +7,11 @@ from collections.abc import Callable
 from semcrawl.rdf.limits import ErrorLog
 from semcrawl.rdf.mending import label, resolved
 from semcrawl.rdf.options import ReadOptions
-from semcrawl.rdf.packed.streams import Readable
-from semcrawl.rdf.scopes import Scoped
 from semcrawl.rdf.sink import LONGEST_LINE, QuadSink
 from semcrawl.rdf.sniffing import TRIX_NAMESPACES
+from semcrawl.rdf.streams import Readable
 from semcrawl.rdf.syntaxes.xmlevents import XmlEvents
-from semcrawl.rdf.terms import RDF, XSD, canonical, language_tag
+from semcrawl.rdf.terms import RDF, XSD, Scoped, canonical, language_tag
 
 _PIECE = 1 << 20
 _TERMS = frozenset({"uri", "id", "plainLiteral", "typedLiteral"})

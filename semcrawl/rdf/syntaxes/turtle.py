@@ -12,15 +12,19 @@ from __future__ import annotations
 import numpy as np
 import pyoxigraph
 
-from semcrawl.rdf.guards import guard_triple_terms
 from semcrawl.rdf.limits import ErrorLog, LimitReached, PlacedErrors, position_of
-from semcrawl.rdf.packed.streams import Readable
-from semcrawl.rdf.quadlines import has_pair
-from semcrawl.rdf.sink import NO_LANGUAGE, HeldLines, QuadSink, TooMuch
+from semcrawl.rdf.sink import (
+    NO_LANGUAGE,
+    HeldLines,
+    QuadSink,
+    TooMuch,
+    guard_triple_terms,
+    has_pair,
+)
+from semcrawl.rdf.streams import Readable
 from semcrawl.rdf.syntaxes._turtlestatements import StatementReader
 from semcrawl.rdf.syntaxes.ntriples import parse_lines
-from semcrawl.rdf.syntaxes.turtletokens import Terms
-from semcrawl.rdf.syntaxes.turtlewindow import Window
+from semcrawl.rdf.syntaxes.turtletokens import Terms, Window
 
 Format = pyoxigraph.RdfFormat
 

@@ -12,12 +12,18 @@ from semcrawl.config.targets import Targets
 from semcrawl.links import Link, Page
 from semcrawl.relevance.contract import Label, Outcome, Ranked
 from semcrawl.relevance.learned import expecting
-from semcrawl.relevance.learned._state import content_of, pack, read_model, take_over, unpack
 from semcrawl.relevance.learned.aboutness import TopicSigns, options_for
 from semcrawl.relevance.learned.answering import NO_HOST
 from semcrawl.relevance.learned.expecting import evidence
 from semcrawl.relevance.learned.features import FeatureMaker, LinkFacts
-from semcrawl.relevance.learned.memory import CrawlMemory
+from semcrawl.relevance.learned.memory import (
+    CrawlMemory,
+    content_of,
+    pack,
+    read_model,
+    take_over,
+    unpack,
+)
 from semcrawl.relevance.learned.model import Judgement
 from semcrawl.relevance.learned.options import LearnedOptions
 from semcrawl.relevance.learned.parts import SeedFolders, folder_of

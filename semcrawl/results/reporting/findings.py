@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from semcrawl.metadata.changes import Changes
+from semcrawl.metadata.history import Changes
 from semcrawl.results.reporting.checklist import CHECKS, Area, Check
 from semcrawl.web.hosts import netloc_of
 

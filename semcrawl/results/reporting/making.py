@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
 
-from semcrawl.metadata.changes import Changes, changes_since
-from semcrawl.metadata.models import Document, Fetch, PageLinks
-from semcrawl.metadata.pagelinks import read_links
+from semcrawl.frontier.contract import ManagedFrontier, WaitingLink
+from semcrawl.frontier.links import LinkState, digest
+from semcrawl.items import FetchOutcome
+from semcrawl.metadata.history import Changes, changes_since
+from semcrawl.metadata.records import (
+    Contribution,
+    Document,
+    Fetch,
+    PageLinks,
+    read_errors,
+    read_links,
+    url_key,
+)
+from semcrawl.metadata.summary import MISSED_WORDS
 from semcrawl.results.job import Job
 from semcrawl.results.quadsource import store_errors
-from semcrawl.results.reporting._hostchecks import HostFacts, verdicts_of
 from semcrawl.results.reporting.checklist import CHECKS, Area
 from semcrawl.results.reporting.findings import Finding, ReadDocument, Report, Verdict
-from semcrawl.results.reporting.visits import AS_RDF, Visit, Visits
-from semcrawl.results.reporting.whatissaid import (
+from semcrawl.results.reporting.visits import (
+    AS_RDF,
+    HostFacts,
     StatementsRead,
+    Visit,
+    Visits,
     namespace_of,
     subjects_of,
+    verdicts_of,
 )
+from semcrawl.sources.negotiation import as_rdf
+from semcrawl.terminal import amount
 from semcrawl.web.hosts import netloc_of
 
 _ROWS = 1000
@@ -227,3 +247,365 @@ def _place(finding: Finding) -> tuple[int, int, str, str]:
     """Return the order of a report: by area, check, host and address."""
     area = _AREAS.index(finding.of.area)
     return area, _NUMBERS[finding.check], finding.host, finding.subject
+
+
+_MOST_HOPS = 30
+#: most attempts, documents that mention the address, and pages that are named
+_MOST = 20
+
+#: what became of an address by the outcome of its last attempt, for people
+OUTCOME_WORDS: Mapping[FetchOutcome, str] = {
+    FetchOutcome.FETCHED_RDF: "It was read as RDF.",
+    FetchOutcome.FETCHED_HTML: "It was read as a page.",
+    FetchOutcome.FETCHED_ROBOTS: "It is a robots.txt, and was read.",
+    FetchOutcome.FETCHED_CONTEXT: "It is a JSON-LD context, and was read.",
+    FetchOutcome.FETCHED_SITEMAP: "It is a sitemap, and its entries were taken.",
+    FetchOutcome.FETCHED_LIST: "It is a catalogue or linkset, and its links were taken.",
+    FetchOutcome.FETCHED_IMAGE: "It is an image, and was kept.",
+    FetchOutcome.FETCHED_OTHER: "It was fetched, and is neither RDF nor a page.",
+    FetchOutcome.NOT_MODIFIED: "Its server says that it has not changed since the visit before.",
+    FetchOutcome.SITEMAP_UNCHANGED: "Its sitemap says that it is unchanged; it was not asked for.",
+    FetchOutcome.DUPLICATE: "It was fetched, and its content or address had been had before.",
+    FetchOutcome.NOT_KEPT: "It was read and not kept, as it asks robots to keep no copy.",
+    FetchOutcome.OFF_TOPIC: "It was read, and is not about the topic of the crawl.",
+    FetchOutcome.FILTERED_TYPE: "Its body was refused for its media type, before it came.",
+    FetchOutcome.TOO_LARGE: "It is larger than DOWNLOAD_MAXSIZE.",
+    FetchOutcome.REDIRECTED: "It redirects.",
+    FetchOutcome.OUT_OF_SCOPE: "It leads out of the scope of the crawl, and was not followed.",
+    FetchOutcome.ROBOTS_DENIED: "robots.txt forbids it, so it was not asked for.",
+    FetchOutcome.HTTP_ERROR: "Its server answered with an error.",
+    FetchOutcome.NETWORK_ERROR: "No answer came: the network, the name or the connection failed.",
+    FetchOutcome.TIMEOUT: "No answer came in DOWNLOAD_TIMEOUT.",
+    FetchOutcome.ADDRESS_REFUSED: "Its host has a private address, so it was not asked for.",
+    FetchOutcome.HOST_DOWN: "Its host was down for long, so it was not asked for.",
+    FetchOutcome.OVER_BUDGET: "The budget of its host or domain was spent; it was not asked for.",
+    FetchOutcome.EXCLUDED: "A pattern of the user excludes it now; it was not asked for.",
+    FetchOutcome.IGNORED: "A middleware or a limit of lists left it out.",
+    FetchOutcome.PARSE_ERROR: "It claims to be RDF, and not one statement could be read.",
+    FetchOutcome.INTERRUPTED: "It was asked for, and the crawl ended before it was read.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a link is in the frontier."""
+
+    #: ``waiting``, ``in-flight``, ``failed``, ``withheld``, ``left-out``, ``seen``, ``unseen``, or
+    #: ``unknown``
+    kind: str
+    #: the link, if it is kept there
+    link: WaitingLink | None = None
+    #: waiting links that come before it, by the values and keys of now
+    ahead: int = 0
+    #: value of its group; ``None`` if the group has none
+    value: float | None = None
+    #: why it was left out or withheld, or why the frontier is not known
+    reason: str = ""
+    #: links that were dropped so far because the frontier was full
+    dropped: int = 0
+
+    @property
+    def state(self) -> LinkState | None:
+        """The state of the link, if it is kept."""
+        return LinkState.unpack(self.link.entry) if self.link else None
+
+
+@dataclass(slots=True)
+class Known:
+    """What records and data know of an address."""
+
+    url: str
+    attempts: list[dict[str, Any]] = field(default_factory=list)
+    documents: list[dict[str, Any]] = field(default_factory=list)
+    #: documents with statements in a graph of this name
+    contributors: list[str] = field(default_factory=list)
+    #: documents that mention it → the property, or ``subject``
+    mentions: dict[str, str] = field(default_factory=dict)
+    #: pages that link to it → the words of the link; empty if these are not on record
+    words: dict[str, str] = field(default_factory=dict)
+    #: addresses that redirect to it
+    redirected_from: list[str] = field(default_factory=list)
+
+    @property
+    def last(self) -> dict[str, Any] | None:
+        """The last attempt."""
+        return self.attempts[-1] if self.attempts else None
+
+    @property
+    def pages(self) -> list[str]:
+        """The pages and documents that brought it into the crawl."""
+        return list(dict.fromkeys(p for one in self.attempts if (p := one["parent_url"])))
+
+
+@dataclass(slots=True)
+class Fate:
+    """What is known of an address, and of where its redirects lead."""
+
+    known: Known
+    place: Place
+    #: the fates of the addresses to which it redirects, in order
+    then: list[Fate] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str:
+        """The outcome of its last attempt, or its place; ``left-out`` with the reason after it."""
+        if self.known.last and self.place.kind not in ("waiting", "in-flight"):
+            return str(self.known.last["outcome"])
+        if self.place.kind == "left-out":
+            return f"left-out:{self.place.reason}"
+        if self.place.kind == "unseen" and self.known.documents:
+            return "known-document"
+        return self.place.kind
+
+    def lines(self) -> Iterator[str]:
+        """Yield what became of it, a sentence a line."""
+        last, place = self.known.last, self.place
+        if last:
+            yield _of_attempt(last)
+        yield from _of_place(place, asked=last is not None, documents=bool(self.known.documents))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as ``why --json`` prints it."""
+        link, state = self.place.link, self.place.state
+        return {
+            "url": self.known.url,
+            "fate": self.kind,
+            "said": list(self.lines()),
+            "pages": self.known.pages or ([state.parent] if state and state.parent else []),
+            "words": self.known.words,
+            "mentions": self.known.mentions,
+            "redirected_from": self.known.redirected_from,
+            "attempts": self.known.attempts,
+            "documents": self.known.documents,
+            "contributors": self.known.contributors,
+            "frontier": {
+                "place": self.place.kind,
+                "reason": self.place.reason,
+                "ahead": self.place.ahead if self.place.kind == "waiting" else None,
+                "label": link.entry.label if link else None,
+                "group": link.entry.group if link else None,
+                "value": self.place.value,
+                "key": link.entry.key if link else None,
+                "rules": list(state.rules) if state else [],
+            },
+            "then": [fate.as_dict() for fate in self.then],
+        }
+
+
+def _of_attempt(last: Mapping[str, Any]) -> str:
+    outcome = FetchOutcome(last["outcome"])
+    words = OUTCOME_WORDS[outcome]
+    if outcome is FetchOutcome.HTTP_ERROR and last["status"]:
+        words = f"Its server answers {last['status']}."
+    elif outcome in (FetchOutcome.REDIRECTED, FetchOutcome.OUT_OF_SCOPE):
+        led_to = last["final_url"]
+        words = words[:-1] + (f": {led_to}." if led_to != last["url"] else ".")
+    told = "" if outcome is FetchOutcome.HTTP_ERROR else str(read_errors(last["errors"]))
+    return f"{words} ({told})" if told else words
+
+
+def _of_place(place: Place, *, asked: bool, documents: bool) -> Iterator[str]:
+    """Yield what the frontier says."""
+    if place.kind == "waiting":
+        again = " again" if asked else ""
+        value = "" if place.value is None else f" (value of its group {place.value:.4g})"
+        yield f"It waits{again} behind {amount(place.ahead, 'link')}{value}."
+    elif place.kind == "in-flight":
+        yield "A worker has it now, or it is about to be tried again."
+    elif place.kind == "failed":
+        yield "It is kept among the failed links: `semcrawl frontier DIR --requeue` tries it again."
+    elif place.kind == "withheld":
+        yield f"It is withheld: {place.reason}."
+    elif place.kind == "unknown":
+        yield f"The frontier is not known: {place.reason}."
+    elif asked or documents:
+        return
+    elif place.kind == "left-out":
+        words = MISSED_WORDS.get(place.reason, place.reason)
+        yield f"A document links to it; it was left out, as one of the links {words}."
+    elif place.kind == "seen":
+        yield (
+            "It was in the frontier, and no attempt is on record: the strategy or a full frontier "
+            "dropped it, or its result was lost."
+        )
+    else:
+        yield "No document that was read links to it, as far as is known: it was never seen."
+        if place.dropped:
+            yield f"{amount(place.dropped, 'link')} were dropped, as the frontier was full."
+
+
+def known_of(job: Job, url: str) -> Known:
+    """Read what records and data know of an address; raise ``StoreError``."""
+    known = Known(url)
+    source = job.sources[0]
+    with store_errors(source.ledger), Session(source.engine) as session:
+        rows = session.scalars(
+            select(Fetch).where(Fetch.url.in_((url, as_rdf(url)))).order_by(Fetch.id)
+        )
+        known.attempts = [_attempt(row) for row in rows][-_MOST:]
+        sources = select(Fetch.url).where(
+            Fetch.final_url == url, Fetch.url != url, Fetch.outcome == FetchOutcome.REDIRECTED
+        )
+        known.redirected_from = list(dict.fromkeys(session.scalars(sources.limit(_MOST))))
+    for each in job.sources:
+        with store_errors(each.ledger), Session(each.engine) as session:
+            found = session.scalars(
+                select(Document).where(
+                    or_(
+                        Document.url_key.in_((url_key(url), url_key(as_rdf(url)))),
+                        Document.request_url == url,
+                    )
+                )
+            )
+            known.documents += [_document(row) for row in found]
+            graph = select(Contribution.document_key).where(
+                Contribution.graph_key == url_key(f"<{url}>")
+            )
+            keys = list(session.scalars(graph.limit(_MOST)))
+            named = select(Document.url).where(Document.url_key.in_(keys))
+            known.contributors += session.scalars(named)
+    known.mentions = dict(_mentions(job, url))
+    known.words = dict(islice(_linking(job, url), _MOST))
+    return known
+
+
+def _attempt(row: Fetch) -> dict[str, Any]:
+    names = (
+        "url", "final_url", "parent_url", "found_by", "label", "rules", "depth", "outcome",
+        "status", "content_type", "real_type", "bytes", "quads", "errors", "started_at",
+        "elapsed", "spider", "worker", "relevance", "reasons",
+    )  # fmt: skip
+    return {name: getattr(row, name) for name in names}
+
+
+def _document(row: Document) -> dict[str, Any]:
+    names = (
+        "url", "format", "quads", "error_count", "parent_url", "found_by", "first_seen_at",
+        "last_seen_at", "visits", "changes", "gone_at",
+    )  # fmt: skip
+    return {name: getattr(row, name) for name in names}
+
+
+def _linking(job: Job, url: str) -> Iterator[tuple[str, str]]:
+    """Yield the pages that link to an address, with the words of the link."""
+    source = job.sources[0]
+    with store_errors(source.ledger), source.engine.connect() as connection:
+        reading = connection.execution_options(read_only=True, yield_per=1000)
+        for page, links in reading.execute(select(PageLinks.url, PageLinks.links)):
+            for target, words in read_links(links):
+                if target == url:
+                    yield page, words
+                    break
+
+
+def _mentions(job: Job, url: str) -> Iterator[tuple[str, str]]:
+    """Yield the first documents that mention an address, and by which property."""
+    begin = f"<{url}".encode("utf-8", "surrogatepass")
+    whole = (begin + b">", begin + b"#")
+    found = 0
+    for source in job.sources:
+        with source.snapshot() as snapshot:
+            for span in snapshot.spans():
+                how = next(
+                    (
+                        how
+                        for piece in snapshot.lines(span)
+                        if begin in piece and span.url != url
+                        for line in piece.splitlines()
+                        if begin in line and (how := _said_by(line, whole))
+                    ),
+                    "",
+                )
+                if how:
+                    yield span.url, how
+                    found += 1
+                if found >= _MOST:
+                    return
+
+
+def _said_by(line: bytes, whole: tuple[bytes, bytes]) -> str:
+    subject, _, rest = line.partition(b" ")
+    predicate, _, value = rest.partition(b" ")
+    if value.startswith(whole):
+        return predicate[1:-1].decode("utf-8", "replace")
+    return "subject" if subject.startswith(whole) else ""
+
+
+async def place_of(frontier: ManagedFrontier, url: str) -> Place:
+    """Find a link in a frontier; it reads all links, and locks nothing."""
+    inspector = frontier.inspector
+    async for lease in inspector.leases():
+        if lease.link.entry.url == url:
+            return Place("in-flight", lease.link)
+    async for link in inspector.failed():
+        if link.entry.url == url:
+            return Place("failed", link)
+    async for link in inspector.withheld():
+        if link.entry.url == url:
+            return Place("withheld", link, reason=await _why_withheld(frontier, link))
+    if (waiting := await _waiting(frontier, url)) is not None:
+        return waiting
+    if await _is_seen(frontier, url):
+        return Place("seen")
+    if reason := await frontier.aside.reason(url):
+        return Place("left-out", reason=str(reason))
+    totals = await inspector.totals()
+    return Place("unseen", dropped=int(totals.get("dropped", 0)))
+
+
+async def _waiting(frontier: ManagedFrontier, url: str) -> Place | None:
+    values = await frontier.inspector.values()
+    found: WaitingLink | None = None
+    numbers: dict[tuple[str, str], int] = {}
+    before = 0
+    async for link in frontier.inspector.waiting():
+        group = link.entry.queue, link.entry.group
+        numbers[group] = numbers.get(group, 0) + 1
+        if link.entry.url == url:
+            found = link
+    if found is None:
+        return None
+    own = found.entry
+    value = values.get(own.group)
+    async for link in frontier.inspector.waiting():
+        entry = link.entry
+        if (entry.queue, entry.group) == (own.queue, own.group):
+            before += (entry.key, link.sequence) < (own.key, found.sequence)
+    before += sum(
+        number
+        for (queue, group), number in numbers.items()
+        if queue == own.queue and group != own.group
+        and values.get(group, 0.0) > (value or 0.0)
+    )  # fmt: skip
+    return Place("waiting", found, before, value)
+
+
+async def _why_withheld(frontier: ManagedFrontier, link: WaitingLink) -> str:
+    families = dict(await frontier.inspector.families())
+    facts = families.get(LinkState.unpack(link.entry).family, {})
+    return (
+        f"none of the first links of {facts.get('document', 'a document')} like "
+        f"{facts.get('pattern', link.entry.url)} gave a result"
+    )
+
+
+async def _is_seen(frontier: ManagedFrontier, url: str) -> bool:
+    name = digest(url)
+    async for digests in frontier.inspector.seen():
+        if name in digests:
+            return True
+    return False
+
+
+def redirect_ends(job: Job, url: str) -> Sequence[str]:
+    """Return an address and those to which it redirects, in order."""
+    chain = [url]
+    with store_errors(job.sources[0].ledger), Session(job.sources[0].engine) as session:
+        while len(chain) <= _MOST_HOPS:
+            query = select(Fetch.outcome, Fetch.final_url).where(Fetch.url == chain[-1])
+            row = session.execute(query.order_by(Fetch.id.desc()).limit(1)).first()
+            is_redirect = row is not None and row.outcome == FetchOutcome.REDIRECTED
+            if row is None or not is_redirect or row.final_url in chain:
+                break
+            chain.append(row.final_url)
+    return chain

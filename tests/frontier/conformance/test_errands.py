@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from frontier_calls import OpenFrontier, Q, eventually, link, names
 
-from semcrawl.crawl.turns import Turns
+from semcrawl.crawl.dispatch import Turns
 from semcrawl.frontier.contract import Frontier
 
 HOST = "a.example"

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from rdflib import Dataset, Graph, URIRef
 from rdflib.namespace import RDF
 
-from semcrawl.demo.model import Response
-from semcrawl.demo.stream import Request, Stream
-from semcrawl.demo.web import negotiate
+from semcrawl.lab.demo.model import Request, Response, Stream
+from semcrawl.lab.demo.web import negotiate
 from semcrawl.web.hosts import host_of
 
 #: seconds between two requests to a host whose robots.txt does not say

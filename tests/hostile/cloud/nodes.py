@@ -14,7 +14,7 @@ from rdflib import BNode, Dataset, Graph, Literal, URIRef
 from rdflib.namespace import FOAF, OWL, RDF, RDFS
 
 from hostile.cloud.model import Node, Resource, page, redirect
-from semcrawl.demo.model import Response
+from semcrawl.lab.demo.model import Response
 
 #: media types and extensions that rdflib writes, by its names of syntaxes
 SYNTAXES = {

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable
 
 from hostile.good import HTML, TEXT, TURTLE, turtle
-from semcrawl.demo.stream import Handler, Request, Stream
+from semcrawl.lab.demo.model import Handler, Request, Stream
 
 
 def at(paths: dict[str, Handler], otherwise: Handler | None = None) -> Handler:

@@ -12,7 +12,7 @@ from hostile.measures import wait
 from hostile.run import World
 from hostile.server import WebServer
 from hostile.worlds.answers import at, document, fixed, page
-from semcrawl.demo.stream import Handler, Request, Stream
+from semcrawl.lab.demo.model import Handler, Request, Stream
 
 _LATER = {"fetched-rdf", "fetched-html", "network-error", "host-down", "timeout"}
 _DOCUMENTS = [f"/{number}.ttl" for number in range(80)]

@@ -16,7 +16,7 @@ from hostile.good import HTML, QUADS, TEXT
 from hostile.run import DEFAULT_DELAY, World
 from hostile.server import WebServer
 from hostile.worlds.answers import at, document, fixed, missing, page
-from semcrawl.demo.stream import Handler, Request, Stream
+from semcrawl.lab.demo.model import Handler, Request, Stream
 from tests.faults import GOOD_DOCUMENTS, answer_fault
 from tests.faults.content import gzip_of_spaces
 

@@ -8,7 +8,7 @@ import json
 from hostile.good import QUADS
 from hostile.run import DEFAULT_DELAY, World
 from hostile.worlds.answers import at, document, drip, drip_text, fixed, missing, page, silence
-from semcrawl.demo.stream import Handler, Request, Stream
+from semcrawl.lab.demo.model import Handler, Request, Stream
 from tests.faults import FAULTS
 
 LATE = {"timeout", "network-error", "host-down", "interrupted", "too-slow"}

@@ -12,7 +12,7 @@ from hostile.measures import gaps
 from hostile.run import DEFAULT_DELAY, World
 from hostile.server import WebServer
 from hostile.worlds.answers import at, document, page
-from semcrawl.demo.stream import Handler, Request, Stream
+from semcrawl.lab.demo.model import Handler, Request, Stream
 from tests.faults import FAULTS, answer_fault
 
 

@@ -1,3 +1,0 @@
-"""Code that the commands share."""
-
-__all__ = ["scrapycommands"]

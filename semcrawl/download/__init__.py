@@ -1,3 +1,0 @@
-"""The download handler: connections, names, response heads."""
-
-__all__ = ["handler", "resolver", "spool"]

@@ -1,3 +1,0 @@
-"""Writes the files that users configure: feeds, their compression and storage, WARC."""
-
-__all__ = ["documentfeeds", "feedcompression", "feeds", "joining", "storage", "textfeeds", "warc"]

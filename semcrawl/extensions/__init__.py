@@ -1,3 +1,0 @@
-"""Scrapy extensions."""
-
-__all__ = ["liveness", "ping", "progress", "statscollector"]

@@ -1,3 +1,0 @@
-"""Access to the operating system: files, locks, descriptors, processes."""
-
-__all__: list[str] = []

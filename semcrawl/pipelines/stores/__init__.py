@@ -1,3 +1,0 @@
-"""Delivers ``quads.nq`` to triple stores."""
-
-__all__: list[str] = []

@@ -1,3 +1,0 @@
-"""Unpacks compressed bodies and archives as bounded streams."""
-
-__all__: list[str] = []

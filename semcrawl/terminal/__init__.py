@@ -1,3 +1,0 @@
-"""Output for terminals and logs."""
-
-__all__ = ["logformat"]
