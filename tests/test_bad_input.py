@@ -150,8 +150,8 @@ def test_a_harvest_that_lost_its_database_is_left_as_it_is(
 
 @slow
 def test_a_job_folder_is_no_seed(folder: Path) -> None:
-    (folder / "frontier").mkdir(parents=True)
-    (folder / "frontier" / "redis.lock").touch()
+    folder.mkdir(parents=True)
+    (folder / "frontier.db").touch()
     run = semcrawl("harvest", str(folder), folder=folder)
     run.says_in_one_line(f"--out {folder}", "--revisit")
 

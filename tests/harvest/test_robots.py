@@ -85,7 +85,7 @@ def test_a_host_that_refuses_to_tell_its_rules_is_not_asked_for_more(tmp_path: P
     with serve(DemoWeb(), log=log, handlers={"busy.example": site(429)}) as server:
         run = harvest(
             *("http://busy.example/", "--fast", "-s", "RETRY_TIMES=1"),
-            *("bound:middlewares.robots:RobotsRules.retry=0.2"),
+            "bound:middlewares.robots:RobotsRules.retry=0.2",
             folder=tmp_path / "out",
             proxy=server.proxy_url,
         )

@@ -96,7 +96,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
             "--fast",
             *("-s", "RETRY_TIMES=0"),
             *("-s", "SEMCRAWL_RDF_LINKS=see-also"),
-            *("bound:spiders.contexts:ContextRules.max_bytes=100000"),
+            "bound:spiders.contexts:ContextRules.max_bytes=100000",
             *("-s", "SEMCRAWL_MAX_UNPACKED_SIZE=10000000"),
             folder=place / "out",
             proxy=server.proxy_url,
