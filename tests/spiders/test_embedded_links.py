@@ -48,13 +48,13 @@ def test_a_distribution_that_nothing_else_names_is_found_by_embedded_data(tmp_pa
 @pytest.mark.slow
 def test_the_links_of_a_large_page_do_not_wait_for_its_data(tmp_path: Path) -> None:
     """Its own are followed first; then those that only its data name."""
-    spans = "".join(f'<p property="name" resource="#{n}">{n}</p>' for n in range(20_000))
+    spans = "".join(f'<p property="name" resource="#{n}">{n}</p>' for n in range(150_000))
     site = SITE | {"/": page("/shown.nt", head=DATA, body=f'<div vocab="{D}/">{spans}</div>')}
     with serve(DemoWeb(), handlers={"d.example": handler(site)}) as server:
         run = harvest(f"{D}/", "--fast", folder=tmp_path / "out", proxy=server.proxy_url)
     order = [record["url"] for record in run.records if record["url"].startswith(D)]
     assert order.index(f"{D}/shown.nt") < order.index(f"{D}/") < order.index(f"{D}/hidden")
-    assert run.records[order.index(f"{D}/")]["quads"] > 20_000
+    assert run.records[order.index(f"{D}/")]["quads"] > 150_000
 
 
 @pytest.mark.slow
