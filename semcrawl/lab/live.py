@@ -236,7 +236,8 @@ def run_of(
         if found_by is FoundBy.ENDPOINT and outcome == FetchOutcome.FETCHED_OTHER:
             node = unread(node)
         answer = node.answer
-        if url not in known and url.removesuffix("/") in known:  # a foreseen redirect
+        foreseen = url not in known and url.removesuffix("/") in known
+        if foreseen and found_by is not FoundBy.FOLDER:  # a foreseen redirect
             origin.setdefault(url, url.removesuffix("/"))
         link = origin.get(url, url)
         target = graph.redirect(url, answer)
