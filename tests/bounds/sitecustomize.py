@@ -7,6 +7,7 @@ data class) or ``crawl.crawllimits:INTERVAL=0.1`` (a constant of a module).
 from __future__ import annotations
 
 import os
+import sys
 from ast import literal_eval
 from importlib import import_module
 from typing import Any
@@ -33,4 +34,8 @@ def _give(bound: str) -> None:
 
 
 for _bound in os.environ.get("SEMCRAWL_TEST_BOUNDS", "").split():
-    _give(_bound)
+    try:
+        _give(_bound)
+    except Exception as error:  # Python would go on without it
+        print(f"{_bound}: {error!r}", file=sys.stderr)
+        os._exit(70)

@@ -113,9 +113,7 @@ def test_a_query_that_was_not_answered_in_time_is_asked_for_in_parts_again(tmp_p
             closing.wait(30)
         return None
 
-    harvested = recorded(
-        tmp_path / "job", sleeps, "bound:config.leadoptions:EndpointOptions.timeout=1"
-    )
+    harvested = recorded(tmp_path / "job", sleeps, "bound:config.options:EndpointOptions.timeout=1")
     closing.set()
     assert "timeout" in {row["outcome"] for row in harvested.records}
     graph = graph_of(harvested)

@@ -44,7 +44,7 @@ def test_the_tally_counts_errors_and_what_is_embedded() -> None:
 def test_without_a_terminal_it_is_a_line_now_and_then(tmp_path: Path) -> None:
     with serve(WEB) as server:
         run = harvest(
-            WEB.start, "--fast", "bound:extensions.progress:INTERVAL=0.2",
+            WEB.start, "--fast", "bound:crawl.progress:INTERVAL=0.2",
             folder=tmp_path / "out", proxy=server.proxy_url,
         )  # fmt: skip
     lines = [line for line in run.err.splitlines() if line.startswith("requests ")]

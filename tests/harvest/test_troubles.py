@@ -48,7 +48,7 @@ def test_a_store_that_takes_nothing_is_told_once_and_gets_all_later(
     write(folder, TEXTS)
     fake.sick = status
     url = fake.url if status else "http://127.0.0.1:1/store"
-    settings = ["-s", f"SEMCRAWL_STORE_URL={url}", "bound:pipelines.store:PATIENCE=0"]
+    settings = ["-s", f"SEMCRAWL_STORE_URL={url}", "bound:results.stores.storepipeline:PATIENCE=0"]
     run = harvest(start, "--fast", *settings, folder=tmp_path / "out")
     assert run.status == 0
     assert len(run.quads) == len(TEXTS)

@@ -170,7 +170,7 @@ def test_a_worker_that_dies_too_often_is_told_of(tmp_path: Path) -> None:
     """The other one brings the crawl to its end; the exit status is 1."""
     with serve(WEB) as server:
         started = start_harvest(
-            WEB.start, *PACED, "--workers", "2", "bound:cli.workerprocesses:RESTARTS=0",
+            WEB.start, *PACED, "--workers", "2", "bound:commands._workers:RESTARTS=0",
             "-s", "SEMCRAWL_LEASE_TIME=3",
             folder=tmp_path / "out", proxy=server.proxy_url, guesses=True,
         )  # fmt: skip

@@ -241,7 +241,7 @@ def test_an_endpoint_that_does_not_answer_in_time_is_asked_for_smaller_pages(
                 url,
                 "--fast",
                 "-q",
-                "bound:config.leadoptions:EndpointOptions.timeout=1",
+                "bound:config.options:EndpointOptions.timeout=1",
             ),
             folder=tmp_path / "out",
         )

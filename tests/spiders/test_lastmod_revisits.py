@@ -97,7 +97,7 @@ def test_unchanged_documents_cost_no_request_and_stay(site: Callable[[], Site]) 
     crawl.dates["/x07.ttl"] = day(-1.1)
     crawl.resources["/new.ttl"] = turtle("new")
     crawl.dates["/new.ttl"] = day(-1.1)
-    run = crawl.revisit("bound:spiders._sitemapdates:CHECKED=0.01")
+    run = crawl.revisit("bound:spiders.revisits:CHECKED=0.01")
     assert crawl.asked[0] in ("/robots.txt", "/sitemap.xml")
     assert crawl.asked.index("/sitemap.xml") < 2
     assert {"/x07.ttl", "/new.ttl"} < crawl.documents()
@@ -110,7 +110,7 @@ def test_unchanged_documents_cost_no_request_and_stay(site: Callable[[], Site]) 
     assert run.summary["outcomes"]["sitemap-unchanged"] == 28
     assert run.summary["rdf_documents"] == 31
     # a second time: nothing was looked at meanwhile, so the same are left out
-    crawl.run(f"{D}/", "--revisit", "bound:spiders._sitemapdates:CHECKED=0")
+    crawl.run(f"{D}/", "--revisit", "bound:spiders.revisits:CHECKED=0")
     assert crawl.documents() == set()
 
 
@@ -119,7 +119,7 @@ def test_workers_go_by_what_sitemaps_told_another(site: Callable[[], Site], coun
     """One alone is asked for no more; of several, some may ask before the sitemap is there."""
     crawl = site()
     run = crawl.revisit(
-        *("--workers", str(count), "bound:spiders._sitemapdates:CHECKED=0"),
+        *("--workers", str(count), "bound:spiders.revisits:CHECKED=0"),
         *("bound:crawl.crawllimits:INTERVAL=0.1", "-s", "SEMCRAWL_CRAWL_DELAY=0.2"),
     )
     assert len(crawl.documents()) <= (10 if count > 1 else 0)
@@ -128,7 +128,7 @@ def test_workers_go_by_what_sitemaps_told_another(site: Callable[[], Site], coun
     assert said(run) == set(NAMES)
     # what it said then says nothing in the next re-visit
     crawl.dates = dict.fromkeys(crawl.dates, day(-1.1))
-    crawl.revisit("--workers", str(count), "bound:spiders._sitemapdates:CHECKED=0")
+    crawl.revisit("--workers", str(count), "bound:spiders.revisits:CHECKED=0")
     assert crawl.documents() == set(crawl.dates)
 
 
@@ -137,12 +137,12 @@ def test_a_sitemap_that_lies_is_believed_no_more(site: Callable[[], Site]) -> No
     crawl = site()
     for name in NAMES:
         crawl.resources[f"/{name}.ttl"] = turtle(f"second {name}")
-    run = crawl.revisit("bound:spiders._sitemapdates:CHECKED=0.1")
+    run = crawl.revisit("bound:spiders.revisits:CHECKED=0.1")
     assert len(crawl.documents()) >= 25
     assert "The dates in sitemaps of d.example are ignored" in (
         crawl.folder / "crawl.log"
     ).read_text(encoding="utf-8")
-    run = crawl.revisit("bound:spiders._sitemapdates:CHECKED=0")
+    run = crawl.revisit("bound:spiders.revisits:CHECKED=0")
     assert crawl.documents() == {f"/{name}.ttl" for name in NAMES}
     assert said(run) == {f"second {name}" for name in NAMES}
 

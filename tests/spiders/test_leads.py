@@ -230,9 +230,7 @@ def test_the_preset_catalogue_goes_from_a_fair_data_point_to_its_files_and_nowhe
 
 
 def test_a_list_that_is_too_large_is_told_of_and_not_read(tmp_path: Path) -> None:
-    run, _ = crawl(
-        tmp_path, "bound:config.leadoptions:LeadOptions.most_bytes=10000", seed=f"{D}/big"
-    )
+    run, _ = crawl(tmp_path, "bound:config.options:LeadOptions.most_bytes=10000", seed=f"{D}/big")
     (record,) = [record for record in run.records if record["url"] == f"{D}/big"]
     assert record["outcome"] == "fetched-list"
     assert record["errors"] == "it has more than 10,000 bytes and is not read"

@@ -15,7 +15,7 @@ from spiders.site import page
 
 pytestmark = pytest.mark.slow
 
-TRIES = "bound:config.leadoptions:LeadOptions.tries"
+TRIES = "bound:config.options:LeadOptions.tries"
 TYPES = {
     "turtle": "text/turtle",
     "rdfxml": "application/rdf+xml",

@@ -169,7 +169,7 @@ def test_indexes_without_end_are_asked_for_no_longer_than_they_are_read(tmp_path
         kind, body = index(*(f"{D}{path.removesuffix('.xml')}{n}.xml" for n in range(9)))
         await out.whole(200, [("Content-Type", kind)], body)
 
-    run, asked = crawl(tmp_path / "out", "bound:config.leadoptions:SitemapRules.most=5", d=answer)
+    run, asked = crawl(tmp_path / "out", "bound:config.options:SitemapRules.most=5", d=answer)
     assert "d.example/a.ttl" in asked
     assert 5 <= sum("sitemap" in place for place in asked) < 5 + 8
     reasons = {r["errors"] for r in run.records if r["outcome"] == "ignored"}
