@@ -284,3 +284,8 @@ def test_cached_references_belong_to_their_host(monkeypatch: pytest.MonkeyPatch)
             assert two.resolve(path) == f"https://two.example{path}"
     assert set(two.cached) <= {"/x", "/y.html", "/z/"}
     assert module.Resolver("http://one.example:81/").resolve("/x") == "http://one.example:81/x"
+
+
+def test_dots_at_the_end_of_a_base_name_a_folder():
+    assert resolve("http://a.org/a/..", "b") == "http://a.org/b"
+    assert resolve("http://a.org/a/.", "b") == resolve("http://a.org/a/c", "b")

@@ -62,7 +62,10 @@ _BELOW_FOLDER = re.compile(
 _NORMAL_BELOW_HOST = re.compile(
     r"/(?:[A-Za-z0-9\-_~]+/)*(?:[A-Za-z0-9\-_~]+(?:\.[A-Za-z0-9]+)*)?\Z"
 )
-_BASE = re.compile(r"(https?://[A-Za-z0-9.:-]+)((?:/[^/?#;.][^/?#;]*)*/)[^/?#]*(?:[?#].*)?\Z")
+_BASE = re.compile(
+    r"(https?://[A-Za-z0-9.:-]+)((?:/[^/?#;.][^/?#;]*)*/)"
+    r"(?!(?:\.|%2[eE]){1,2}(?:[?#]|\Z))[^/?#]*(?:[?#].*)?\Z"  # ".." at the end names a folder
+)
 #: valid host names: no white space, no escapes, no empty label
 _HOST = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\Z")
 _DOT_SEGMENT = re.compile(r"/\.\.?(?=/|\Z)")
