@@ -23,7 +23,7 @@ RUN groupadd --gid 10001 semcrawl \
 COPY --from=build /opt/semcrawl /opt/semcrawl
 ENV PATH=/opt/semcrawl/bin:$PATH \
     PYTHONUNBUFFERED=1 \
-    SCRAPY_SETTINGS_MODULE=semcrawl.config.components \
+    SCRAPY_SETTINGS_MODULE=semcrawl.config.environment \
     SEMCRAWL_JOBDIR=/job \
     SEMCRAWL_HEARTBEATS=/tmp/semcrawl
 USER 10001:10001

@@ -1,4 +1,12 @@
-"""The program: its commands, their common options, and Scrapy's own commands beside them."""
+"""The program: its commands, their common options, and Scrapy's own commands beside them.
+
+Replaces Scrapy's commands in our project, and in projects with our add-on.
+They are entry points of the group ``scrapy.commands``. Scrapy loads add-ons only after it has
+parsed the command line, and only for a crawl: ``crawl`` and ``runspider`` learn our feed formats
+before, ``list`` our spiders, and ``settings`` the parts with which crawls run. The commands that
+fetch an address for their user may fetch a private one. A crawl that semcrawl refuses gives one
+line. Elsewhere they work like Scrapy's.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +60,7 @@ from scrapy.utils.project import get_project_settings
 import semcrawl
 import semcrawl.commands
 from semcrawl.config.checks import check_log, check_settings, is_on_redis
-from semcrawl.config.components import take_environment
+from semcrawl.config.environment import take_environment
 from semcrawl.config.jobdir import has_addon
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.houses import houses

@@ -1,4 +1,10 @@
-"""Several workers of one harvest on this machine: processes, what they tell, how they end."""
+"""Several workers of one harvest on this machine: processes, what they tell, how they end.
+
+A worker's connection to the command that started it.
+The command writes lines to the worker's standard input: the task as JSON, then ``go`` and ``stop``.
+The worker answers on its standard output by JSON text sequences (RFC 7464): lines that begin with
+the character RS. The command prints all other lines.
+"""
 
 from __future__ import annotations
 

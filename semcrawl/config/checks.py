@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 import math
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 from semcrawl.errors import UsageError, os_errors_as
-from semcrawl.settings.reader import read, setting
+from semcrawl.settings.reader import read
 from semcrawl.settings.table import TABLE
 
 #: Scrapy's settings that our spiders ignore, each with what to use instead
@@ -136,24 +135,3 @@ def processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-@dataclass(frozen=True, slots=True)
-class TransferOptions:
-    """Bounds of an answer, and of the wait for it."""
-
-    #: most bytes of an answer's headers
-    headers_limit: int = setting("SEMCRAWL_MAX_HEADERS_SIZE")
-    #: bytes above which a body is kept in a file, and decoded in a thread
-    in_memory: int = setting("SEMCRAWL_MAX_SIZE_IN_MEMORY")
-    thread_above: int = setting("SEMCRAWL_READ_IN_THREAD_ABOVE")
-    #: least bytes per second, and the seconds over which they are measured
-    least_rate: float = setting("SEMCRAWL_LEAST_RATE")
-    grace: float = setting("SEMCRAWL_LEAST_RATE_GRACE")
-    #: seconds in which a host that gave nothing yet must answer
-    first_answer: float = setting("SEMCRAWL_FIRST_ANSWER_TIMEOUT")
-    #: longest Retry-After of a link
-    longest_retry: float = setting("SEMCRAWL_MAX_RETRY_AFTER")
-    delay: float = setting("SEMCRAWL_CRAWL_DELAY")
-    #: whether hosts outside of the public internet may be requested
-    allow_private: bool = setting("SEMCRAWL_ALLOW_PRIVATE_ADDRESSES")

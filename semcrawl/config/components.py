@@ -1,11 +1,8 @@
-"""The parts of a crawl: which components are installed, and where settings come from."""
+"""Installs semcrawl's components among Scrapy's."""
 
 from __future__ import annotations
 
-import os
-import re
 from asyncio import AbstractEventLoop
-from collections.abc import Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from inspect import isasyncgenfunction
@@ -17,61 +14,15 @@ from scrapy.utils.conf import closest_scrapy_cfg
 from scrapy.utils.misc import load_object
 
 from semcrawl import __version__
-from semcrawl import settings as _defaults
 from semcrawl import settings as defaults
 from semcrawl.config.checks import is_on_redis
+from semcrawl.config.environment import take_environment
 from semcrawl.config.jobdir import job_path
 from semcrawl.config.redisserver import adopt_redis
 from semcrawl.errors import UsageError
 from semcrawl.houses import houses
-from semcrawl.settings import *  # noqa: F403
 from semcrawl.settings.feedformats import FEED_EXPORTERS, FEED_STORAGES
 from semcrawl.settings.reader import check_name
-
-#: settings of scrapy-redis that workers need
-_SCRAPY_REDIS = ("MAX_IDLE_TIME_BEFORE_CLOSE", "REDIS_START_URLS_KEY")
-
-#: variables that Kubernetes and Docker make of a service's name, and those of our tests
-_OTHERS = re.compile(
-    r"SEMCRAWL_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)\w*)?)"
-    r"|SEMCRAWL_(?:TEST_\w+|SUITES)"
-)
-
-
-def take_environment(settings: BaseSettings) -> None:
-    """Let the ``SEMCRAWL_`` variables of the environment replace the settings' defaults.
-
-    A project, a spider and the command line replace them in turn. Raises ``UsageError`` for a name
-    that is no setting.
-    """
-    for name, value in settings_in(os.environ).items():
-        if not name.startswith("SEMCRAWL_"):
-            continue
-        check_name(name)
-        priority = settings.getpriority(name) or 0
-        is_default = settings.get(name) == getattr(_defaults, name)
-        if priority <= SETTINGS_PRIORITIES["addon"] or (
-            is_default and priority <= SETTINGS_PRIORITIES["project"]
-        ):
-            settings.set(name, value, max(priority, SETTINGS_PRIORITIES["addon"]))
-
-
-def settings_in(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings in an environment: ours, and those of Scrapy for which we have defaults.
-
-    Misspelt names that begin with ``SEMCRAWL_`` are included, so that commands refuse them.
-    """
-    return {
-        name: value
-        for name, value in environment.items()
-        if name.startswith("SEMCRAWL_") or hasattr(_defaults, name) or name in _SCRAPY_REDIS
-        if name.isupper()
-        if not _OTHERS.fullmatch(name) or hasattr(_defaults, name)
-        if value or isinstance(getattr(_defaults, name, ""), str | list)
-    }
-
-
-globals().update(settings_in(os.environ))
 
 #: Scrapy's setting of the event loop, as a command's default, which a project or ``-s`` overrides.
 #: Programs that start crawls by themselves keep their loop: Scrapy refuses one that differs from

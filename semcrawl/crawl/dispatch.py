@@ -1,4 +1,9 @@
-"""A process's dispatcher: it reads the other workers' events and takes links while it has room."""
+"""A process's dispatcher: it reads the other workers' events and takes links while it has room.
+
+Turns for errands: requests that fetch no link, but a robots.txt or a JSON-LD context.
+The crawl delay of a host counts errands and links alike. A waiting errand comes before the links
+of its host, and holds nothing else meanwhile.
+"""
 
 from __future__ import annotations
 

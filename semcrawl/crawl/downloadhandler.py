@@ -60,8 +60,8 @@ from scrapy.utils.ssl import _log_sslobj_debug_info, _make_ssl_context
 from scrapy.utils.url import add_http_if_no_scheme
 from yarl import URL
 
-from semcrawl.config.checks import TransferOptions
 from semcrawl.config.scope import Scope
+from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.attempt import AT_ADDRESS, FIRST_ANSWER, LATENCY, LEAVES, ROBOTS
 from semcrawl.crawl.failures import (
     AddressRefused,

@@ -19,8 +19,8 @@ from scrapy.settings import BaseSettings
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from semcrawl.config.checks import TransferOptions
 from semcrawl.config.components import say_who_it_is
+from semcrawl.config.transfers import TransferOptions
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.settings.reader import fill
 from semcrawl.topics.contract import FETCH

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgpack
 
-from semcrawl.config.options import check_fields
+from semcrawl.config.typedfields import check_fields
 from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier.contract import FRONT, QUEUES, CrawlEvent, Entry, Frontier
 from semcrawl.frontier.links import LinkState

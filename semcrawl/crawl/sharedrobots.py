@@ -13,7 +13,7 @@ from typing import Any
 
 import msgpack
 
-from semcrawl.config.options import check_fields
+from semcrawl.config.typedfields import check_fields
 from semcrawl.crawl.claims import SharedTasks, asked_once
 from semcrawl.crawl.dispatch import Turn, Turns
 from semcrawl.errors import FrontierCorrupt

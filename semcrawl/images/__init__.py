@@ -11,14 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from semcrawl.config.jobdir import job_path
-from semcrawl.config.options import ReaderOptions
+from semcrawl.config.targets import Targets
 from semcrawl.houses import House, Report
-from semcrawl.settings.reader import fill
+from semcrawl.settings.reader import Values, fill
 
 __all__ = ["HOUSE"]
 
 #: file name in the job folder
 IMAGES_DB = "images.db"
+
+
+def _are_targets(settings: Any) -> bool:
+    return Targets.parse(Values(settings)["SEMCRAWL_TARGETS"]).images
 
 
 class _Images(House):
@@ -29,8 +33,8 @@ class _Images(House):
 
     def pipelines(self, settings: Any) -> Mapping[str, int]:
         """Return the pipeline of images if they are targets."""
-        wanted = fill(ReaderOptions, settings).targets.images
-        return {"semcrawl.pipelines.images.ImagesPipeline": 330} if wanted else {}
+        name = "semcrawl.pipelines.images.ImagesPipeline"
+        return {name: 330} if _are_targets(settings) else {}
 
     def check(self, settings: Any) -> None:
         """Read the settings, and open the database of earlier runs."""
@@ -86,7 +90,7 @@ class _Images(House):
         return Report({"images": images, "image_places": places}, line)
 
     def _options(self, settings: Any) -> Any:
-        if not fill(ReaderOptions, settings).targets.images:
+        if not _are_targets(settings):
             return None
         from semcrawl.images.imageitems import image_options
 

@@ -1,4 +1,23 @@
-"""Classes of texts near images, learned from n-grams."""
+"""Classes of texts near images, learned from n-grams.
+
+Represents texts as vectors of character n-grams, to compare them by the cosine.
+N-grams have 2 to 4 characters inside a word with a space before and after it. So misspelled words,
+inflected forms and parts of compounds are near to the word itself, in any script. Their weight is
+(1 + log count) · idf. Each is added with its own sign to one of :data:`DIMENSIONS` numbers (feature
+hashing, Weinberger 2009), which keeps cosines within some 4 %.
+
+Groups texts of the same meaning into query classes (sources.md I).
+A text joins the class with the nearest centre if the cosine reaches a threshold; else it founds a
+new class (the leader algorithm, Hartigan 1975). The commonest texts come first. Afterwards each
+text goes to its nearest centre, and centres become the means of their texts. A later query joins or
+founds a class by the same rule; existing classes keep their numbers.
+
+A linear classifier of vectors into many classes, trained in one step.
+Scores come from regularised least squares, one against the rest: W = (XᵀX + λI)⁻¹ XᵀY. A softmax
+turns them into probabilities; its temperature is chosen on held-out vectors (Platt scaling with one
+number). The cost hardly depends on the number of classes. With fewer vectors than dimensions, the
+same weights are computed as W = Xᵀ(XXᵀ + λI)⁻¹ Y.
+"""
 
 from __future__ import annotations
 

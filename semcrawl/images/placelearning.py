@@ -1,4 +1,26 @@
-"""Learns the best kinds of places of the domains in ``images.db``."""
+"""Learns the best kinds of places of the domains in ``images.db``.
+
+Finds the kind of place with the best texts about the images of a domain.
+The *worth* of a kind of place is measured without knowing what the images show::
+
+    worth = coverage · distinctness · max(0, agreement)
+
+Coverage is the share of the domain's images that have a text there. Distinctness is the chance that
+the texts of two images on different pages differ in their words, ignoring digits: "image 4" names
+no image in particular. Agreement is how much more similar a text is to evidence about its own image
+than to the same evidence about images on other pages. There are three kinds of evidence, whose
+differences are added:
+
+- *other places*: the texts in all other places of the same image, and the words of its page's
+  address. Places that mostly have the same text (``alt`` and ``title`` from one field) are no
+  evidence for each other.
+- *its page*: texts in the same place of other images on the page, which mostly show similar things.
+  Equal texts are boilerplate, and no evidence.
+- *its look*: the text in the same place of the most similar-looking image on another page.
+
+Similarity is the cosine of words, weighted by rarity in the domain. Text near any image
+(navigation, prose about something else) has no agreement, however distinct it is.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""The database of images: images, places, texts, hosts."""
+"""The database of images: images, places, texts, hosts.
+
+Writes the addresses of images: their outcomes, and the images that they lead to.
+A redirected image has rows for the address in pages, for those on the way and for the one that
+answered. They change together, no matter which one is requested later.
+
+Writes pages and images to ``images.db``, each once.
+A page replaces its former version. Images and places are joined in whichever order they arrive: an
+image finds the places that wait for its address, and a page finds the known images.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,16 @@
-"""The index of images by words."""
+"""The index of images by words.
+
+Full-text search of images in SQLite's FTS5, ranked by BM25 with a weight per grade of text.
+An image has a row with a column per grade (:data:`GRADES`). The first column holds the texts of
+the places that describe images best, and counts most.
+
+Words are stemmed if their text's language has a stemmer. The language of a query is unknown: each
+of its words matches itself, and its stems in all languages of the crawl.
+
+The index of a job's images, ``images-index.db``, built from ``images.db`` and the thumbnails.
+It holds the full text, the number of images with each word, and arrays. You may delete it at any
+time: the next search builds it again.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,18 @@
-"""Search for images by words and looks."""
+"""Search for images by words and looks.
+
+Scores images for a query by words, nearness of texts, class, and look.
+Clicks move the query towards the images that users chose for it: its vector towards their texts,
+and its classes towards theirs. All images like them gain by that.
+
+The score is the weighted mean of four parts, each from 0 to 1:
+
+- how well the image's texts match the words (:func:`~semcrawl.imagesearch.imageindex.matching`);
+- the cosine of the query with its texts;
+- the probability of the query's classes, relative to the most probable image;
+- how much it looks like the best images by the other three parts (Rocchio's feedback, 1971). This
+  counts only as far as those look like each other. It shows wrong captions, and ranks images
+  without a caption.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""Made worlds of images."""
+"""Made worlds of images.
+
+Plans the generated web of pictures: sites with galleries, their pictures and links.
+Each site is rich in a few subjects and poor in the others, and so are its galleries and pages
+(S's site clusters and linkage locality). Some sites are hubs with lists of others. Pictures are
+shown again on other pages, and copied by other sites, as they are or nearly so.
+
+The generated web of pictures as a world; pages and pictures are made on request.
+The study on it crawls it three times, each time after the pictures of one subject.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Figures of crawls: curves, areas, tests of differences."""
+"""Figures of crawls: curves, areas, tests of differences.
+
+Measures of a run: pure functions of curves, runs and the world.
+Sources: sources.md T.7 (precision, harvest, confidence and support of a rule).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Worlds out of recorded crawls."""
+"""Worlds out of recorded crawls.
+
+A recorded crawl as a world: its pages answer as they did then, without the network.
+Reads what ``semcrawl harvest --record`` keeps: WARC files in the job's folder. Needs ``warcio``
+(``pip install semcrawl[warc]``).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,35 @@
-"""Crawlers of others, rebuilt from their papers."""
+"""Crawlers of others, rebuilt from their papers.
+
+Anthelion, a focused crawler for pages with structured data.
+R. Meusel, P. Mika, R. Blanco: Focused Crawling for Structured Data. CIKM 2014,
+doi:10.1145/2661829.2661902; authors' code: github.com/yahoo/anthelion. An online classifier scores
+each link when it is found; a bandit chooses the host that the next link is taken from.
+
+Taken over: the tokens of the URL (lower case, three signs or more, numbers folded, hashed), whether
+the page of the link and any of its siblings had data, naive Bayes, the score p(data) − p(none), the
+hosts' value (good + 1) / (bad + 1) times the score of their best link, and λ, the share of hosts
+chosen at random, with decay. **Adapted**: a good URL is a target of the crawl; each outcome is
+learned at once, not in batches; the classifier begins without the authors' labelled pages.
+
+SB-CLASSIFIER, a crawler of sleeping bandits for the data files of a site.
+A. Gauquier, I. Manolescu, P. Senellart: Efficient Crawling for Scalable Web Data Acquisition.
+arXiv:2602.11874. Links are grouped into *actions* by the path of tags that leads to them in their
+page; a bandit learns which actions lead to pages with many links to targets; an online classifier
+tells from a URL alone whether it is a target, which then is fetched at once.
+
+Taken over: 2-grams of the tags of a path as a vector, which joins the nearest action if their
+cosine is at least θ = 0.75; the score R̄(a) + α √(log t / N(a)) with α = 2√2 over actions that have
+links; a random link of the chosen action; the number of new links to targets as the reward;
+logistic regression over 2-grams of signs, trained in batches of ten. **Adapted**: the first batches
+are labelled by fetches instead of HEAD requests; a target that an action's own link led to counts
+as one of its finds; what is neither page nor target is dropped by extension, as in all strategies
+here.
+
+Crawlers of others as strategies, rebuilt from their papers, to compare with.
+
+``semcrawl evaluate --strategies sb-classifier,anthelion`` runs them. They are made for the
+simulator: they keep no state over restarts, and share none among workers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Crawls of a known site without requests: the crawl's decisions over a frontier in memory."""
+"""Crawls of a known site without requests: the crawl's decisions over a frontier in memory.
+
+The offline simulator: runs a strategy on a world's link graph, one request at a time.
+It keeps to the live crawler's order at concurrency 1 on one host: the best group's first link is
+fetched, a redirect's target goes to the front of the same group, a page's links enter in their
+order, and what was learned takes effect before the next request.
+"""
 
 from __future__ import annotations
 

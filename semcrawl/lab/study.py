@@ -1,4 +1,10 @@
-"""Studies: strategies over worlds and seeds, beside references."""
+"""Studies: strategies over worlds and seeds, beside references.
+
+Two reference crawlers that know the whole site in advance.
+
+``omniscient`` knows the link graph and always takes the cheapest path to the richest page; areas
+are given relative to its area. ``perfect-links`` fetches only targets, as if each were a seed.
+"""
 
 from __future__ import annotations
 

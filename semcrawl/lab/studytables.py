@@ -1,4 +1,8 @@
-"""Tables of a study, for page and terminal."""
+"""Tables of a study, for page and terminal.
+
+Tables of studies about topics and images, beside the figures that S, K and I report.
+No code uses those figures (sources.md) to make a world or to steer a crawl.
+"""
 
 from __future__ import annotations
 

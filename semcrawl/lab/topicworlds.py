@@ -1,4 +1,23 @@
-"""Made worlds about topics."""
+"""Made worlds about topics.
+
+Generates words of an invented language, and texts about its subjects.
+Frequencies follow Zipf's law. Subjects share some of their words, texts about one quote others,
+and most of a text is about nothing: as in real pages, a word says little and many say more.
+
+Plans a generated web: sites with sections and pages, and the links between them.
+Made to the traits that S (sources.md) names. *Site clusters*: most pages of a site, and nearly all
+of a section, are about one subject. *Sibling and linkage locality*: pages link to others of their
+section, and abroad to pages of their subject more often than chance has it. *Hubs*: directories
+list pages of a subject. *Tunnels*: many sites about something else have a section about the topic
+that no other site links to. Pages differ in how often they are linked to, as on the Web.
+
+A generated web as a world; pages are rendered on request.
+Two studies use such webs: S's topical crawl and K's six queries.
+
+K's two crawlers to the letter: a list, first in first out, and a check of keywords.
+K (sources.md) does not say when the content of a page matches the keywords. **Reading**: when it
+has all of them. That any of them is enough is measured too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Worlds: sites of known answers, from folders and descriptions."""
+"""Worlds: sites of known answers, from folders and descriptions.
+
+A closed piece of the web for testing strategies, with the same answer to a URL every time.
+A :class:`World` is made by the folder reader, the thesis's generator or a recorded crawl. The
+offline simulator asks it directly, the live runner serves it over loopback HTTP.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Texts of pages: title, headings, what is the page's own and what is its site's."""
+"""Texts of pages: title, headings, what is the page's own and what is its site's.
+
+Title (by the rule of S), main text and language of a page, for the store of topic pages.
+trafilatura finds the main text where it is installed. Otherwise it is the blocks from the first
+paragraph on that are not mostly links.
+"""
 
 from __future__ import annotations
 

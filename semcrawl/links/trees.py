@@ -1,4 +1,9 @@
-"""Trees of pages: parsed by lxml, within bounds, large ones piece by piece."""
+"""Trees of pages: parsed by lxml, within bounds, large ones piece by piece.
+
+Builds trees of pages that are too large or too deep for libxml2's own tree.
+libxml2's tree takes time quadratic in the number of an element's attributes, and stops at some
+2,000 levels of nesting. Its parser has neither fault when it feeds another tree builder.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Records: one for each attempt and document, their columns and rows."""
+"""Records: one for each attempt and document, their columns and rows.
+
+Tables of the crawl metadata.
+
+``fetch`` has one row per attempt, ``document`` one row per RDF document, under its final URL.
+Times are seconds since the epoch (UTC), sizes are bytes.
+"""
 
 from __future__ import annotations
 

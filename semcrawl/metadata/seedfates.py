@@ -1,4 +1,8 @@
-"""Finds out from the records where a crawl's seeds led, and which gave nothing."""
+"""Finds out from the records where a crawl's seeds led, and which gave nothing.
+
+Hubs of earlier crawls: pages and hosts that led to many documents with few requests.
+Swoogle starts from the most productive pages of its last crawl (sources.md T.8).
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 
-from semcrawl.config.checks import TransferOptions
+from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.attempt import ROBOTS
 from semcrawl.crawl.downloadhandler import spool_folder
 from semcrawl.settings.reader import fill

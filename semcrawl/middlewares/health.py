@@ -15,7 +15,7 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Request, Response
 
-from semcrawl.config.checks import TransferOptions
+from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.attempt import ATTEMPT, FIRST_ANSWER, LATENCY, ROBOTS, STARTED, lease_of
 from semcrawl.crawl.dispatch import FirstAnswers
 from semcrawl.crawl.failures import (

@@ -1,4 +1,22 @@
-"""RDF documents in the formats of Scrapy's feeds."""
+"""RDF documents in the formats of Scrapy's feeds.
+
+Appends a part to a feed of a format that has a beginning and an end.
+Two spiders or workers of a run write one feed, and ``-o`` extends the feed of an earlier run. Lines
+and compressed lines can follow each other; arrays of JSON, XML documents and tables with a header
+cannot. Each function appends ``part`` to ``whole``, both seekable and uncompressed, and raises
+``StoreError`` if they do not fit together.
+
+Feed exporters of Scrapy's text formats, JSON, JSON Lines, CSV and XML, that carry RDF.
+Each writes every item as Scrapy does. An item of ours begins with its class (``item_class``), and
+the field ``nquads`` of a document has its statements as N-Quads text, which is written in pieces
+if the document is large. Left out are embedded data, as in ``quads.nq``, and what has files of its
+own: kept files and images. ``item_export_kwargs`` change that: ``{"embedded": True}`` adds embedded
+data, ``{"records": False}`` leaves out records of attempts.
+
+Feed exporters of RDF documents: N-Quads, N-Triples, TriG, Turtle.
+Each writes :class:`~semcrawl.items.RdfDocument` items only. Embedded data is left out, as in
+``quads.nq``, unless the feed's ``item_export_kwargs`` are ``{"embedded": True}``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,20 @@
-"""Feeds: where they go, how they are packed, and what is refused before a crawl."""
+"""Feeds: where they go, how they are packed, and what is refused before a crawl.
+
+Extends Scrapy's feed exports: names such as ``.nq.gz``, rotation by size, a file per host.
+Feed options beyond Scrapy's own (https://docs.scrapy.org/en/latest/topics/feed-exports.html):
+
+``batch_bytes``
+    begin the next file at this size; the URI needs ``%(batch_id)d``
+
+Placeholders in URIs beyond Scrapy's own:
+
+``%(host)s``
+    one file per host
+``%(document)s``
+    one file per document
+``%(worker)s``
+    one file per spider and process, named by machine, process id and spider
+"""
 
 from __future__ import annotations
 

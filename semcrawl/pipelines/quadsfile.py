@@ -8,6 +8,19 @@ writers of this process and of others.
 Every change of a document gets the next *revision* number, so that one number says how much a
 triple store has received. Lines of replaced and gone documents stay until
 :meth:`QuadsFile.compact`.
+
+Removes the lines of replaced and gone documents from ``quads.nq``.
+It copies the live lines to a file beside it, changes the ledger's offsets in one transaction, and
+then replaces the file with the copy. After a crash in between, the next opening repairs this: the
+copy has the length that the ledger says only if the offsets were committed.
+
+Checks that the result files are still those that the crawl began with.
+A process can go on writing to a file that was deleted. Without this check, a crawl would write
+results that nobody can read.
+
+Tells whether the lines of a document in a file of quads are those that were written.
+The ledger has a checksum of each document's lines. A document whose lines are damaged is *lost*:
+its row keeps the address, but no lines and no validators, so that the next run reads it again.
 """
 
 from __future__ import annotations

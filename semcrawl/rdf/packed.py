@@ -1,4 +1,12 @@
-"""Archives and compressed bodies: their members, unpacked within bounds."""
+"""Archives and compressed bodies: their members, unpacked within bounds.
+
+Reads a zip by its members' local headers when its directory is cut off or too large.
+PKWARE's APPNOTE 6.3.10, section 4.3.7, defines these headers.
+
+Streams compressed dumps and archives: gzip, bzip2, xz, zstd, brotli, zip and tar.
+A document may have three layers: a compression, an archive, and a compression of its members
+(``dumps.tar.gz`` with ``a.nt.gz`` inside). Further layers stay packed and are recorded as errors.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,19 @@
-"""Turns the parser's N-Triples or N-Quads into finished quads: graph names, blank node labels."""
+"""Turns the parser's N-Triples or N-Quads into finished quads: graph names, blank node labels.
+
+Edits N-Triples and N-Quads with numpy, many lines at once.
+The parser wrote the lines, so they are canonical: one space between terms, no white space in IRIs,
+line ends only after a statement's dot. Splitting and joining lines costs far more than copying
+them. So numpy marks the positions to change with bytes that such lines never contain, and
+one ``replace`` per mark makes the changes.
+
+Blank node labels become unique per document and stay the same on every run. A label of the document
+becomes ``b<hash>x<label>``. A node without a label, for which the parser generates a random one,
+becomes ``b<hash>n<rank>`` in order of appearance. ``<hash>`` is that of the document's URL.
+
+Checks the nesting of triple terms before a parser reads them, and measures JSON-LD in pages.
+The parser recurses into triple terms. A few thousand levels overflow its stack, which kills the
+process.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Strategies that score domains."""
+"""Strategies that score domains.
+
+A roulette wheel over a softmax, of which every turn changes only one name.
+Each name has a clock that rings after an exponentially distributed time, with the rate
+exp(score / temperature). The clock that rings first is a draw from the softmax of the scores. As
+the exponential distribution has no memory, the other clocks may run on; only the one that rang is
+wound again. A turn takes constant time, and a name that cannot be served now, for example as its
+host rests, keeps its place.
+"""
 
 from __future__ import annotations
 

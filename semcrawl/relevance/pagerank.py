@@ -1,4 +1,15 @@
-"""Strategies that rank pages by the links to them."""
+"""Strategies that rank pages by the links to them.
+
+Keeps the ranks of pages in a crawl's link graph up to date while the graph grows.
+PR(A) = (1−d) + d·Σ PR(T)·w(T→A). The weights of a page's links sum to 1: each is 1/C(T) in
+PageRank, and a share of the page's relevance weights in IPageRank (sources.md S). A page that was
+not fetched passes no rank on.
+
+A page's rank is the sum of two parts: a value that it has passed on, and a residual that it has
+not. Passing on a residual touches each link of the page once (Gauss-Southwell, as for personalised
+PageRank in Andersen, Chung and Lang 2006). After each page, residuals are passed on, the largest
+first, over as many links as the options allow; the rest waits for the next page.
+"""
 
 from __future__ import annotations
 

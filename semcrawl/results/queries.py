@@ -1,4 +1,10 @@
-"""SPARQL over results, in a process of its own."""
+"""SPARQL over results, in a process of its own.
+
+Answers a query in a process: ``python -m semcrawl.results.queries``.
+Only killing its process stops a query that takes too long. The process reads a :class:`Question` as
+JSON from standard input, and writes a line of JSON with the kind of answer or an error, then the
+answer.
+"""
 
 from __future__ import annotations
 

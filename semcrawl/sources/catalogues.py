@@ -1,4 +1,11 @@
-"""Catalogues of data: lists that software of portals gives, page by page."""
+"""Catalogues of data: lists that software of portals gives, page by page.
+
+Reads the answers of OAI-PMH repositories: further requests, links, and RDF in records.
+The clients on PyPI (sickle, oaipmh-scythe) fetch by themselves and bypass the frontier.
+
+Recognises lists of addresses and reads their links.
+They are linksets, feeds (RSS and Atom), CKAN, ``data.json`` and OAI-PMH.
+"""
 
 from __future__ import annotations
 

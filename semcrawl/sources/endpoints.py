@@ -1,4 +1,19 @@
-"""SPARQL endpoints: what they are asked, step by step, and what their answers say."""
+"""SPARQL endpoints: what they are asked, step by step, and what their answers say.
+
+Builds the queries that fetch the data of a SPARQL endpoint page by page.
+Each query is a :class:`Step`: a GET request that its address defines completely, so it can wait in
+the frontier and be in the seen set like any link. The second half chooses
+the steps that follow from an answer.
+
+Chooses the next queries to a SPARQL endpoint by its answers.
+The endpoint counts each graph. One query fetches a small graph. Of a large graph the subjects are
+listed in order with their numbers of triples, and cut into ranges. The range is part of the query,
+so pages neither overlap nor leave gaps, and need no order. As the size of each page is known
+beforehand, pages that the server truncates are noticed and requested again in smaller parts.
+
+Triples with blank nodes come in one separate page, so that each node stays one node. If they exceed
+a page, it matters whether the endpoint keeps its labels from answer to answer.
+"""
 
 from __future__ import annotations
 

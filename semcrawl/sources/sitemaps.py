@@ -1,4 +1,16 @@
-"""Sitemaps: found, read within bounds, sorted into lists of links, with dates of change."""
+"""Sitemaps: found, read within bounds, sorted into lists of links, with dates of change.
+
+Reads the XML of sitemaps from the events of lxml's parser, without a tree.
+
+``scrapy.utils.sitemap`` needs the whole file in memory and a tree of every entry, ignores a DOCTYPE
+and supports neither feeds nor semantic sitemaps.
+
+Decides by the ``lastmod`` of sitemaps which pages a re-visit can skip.
+A page last visited after its ``lastmod`` (sitemaps.org, protocol 0.9) need not be fetched again.
+But many sites write the time at which the sitemap was made, or the same date forever. So the first
+page of a host that its sitemap calls unchanged is fetched nevertheless, and a share of the others.
+Once one has changed, the host's sitemaps are no longer trusted.
+"""
 
 from __future__ import annotations
 

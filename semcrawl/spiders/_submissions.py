@@ -7,7 +7,7 @@ from typing import Self
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.config.checks import TransferOptions
+from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import UsageError

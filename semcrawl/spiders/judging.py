@@ -11,7 +11,7 @@ from typing import Self
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from semcrawl.config.checks import TransferOptions
+from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.attempt import Attempt
 from semcrawl.errors import FrontierUnavailable
 from semcrawl.frontier.contract import Shared

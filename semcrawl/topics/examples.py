@@ -1,4 +1,8 @@
-"""Topics described by sample texts: the page filter of sources.md S."""
+"""Topics described by sample texts: the page filter of sources.md S.
+
+Documents of a job that the user marked as good or bad examples of a topic.
+Their texts are stored with them, so a topic needs nothing else of the job.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Topics given as a shape: a SPARQL ASK query or SHACL shapes that documents satisfy."""
+"""Topics given as a shape: a SPARQL ASK query or SHACL shapes that documents satisfy.
+
+Checks documents against a query or shapes, in a process that the caller may end.
+Queries may not contact other servers, and shapes may not import others. Memory is bounded.
+"""
 
 from __future__ import annotations
 

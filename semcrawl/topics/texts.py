@@ -1,4 +1,9 @@
-"""Texts as topics read them: words, passages, what is near what."""
+"""Texts as topics read them: words, passages, what is near what.
+
+Splits texts in any language into words that topics can compare.
+Words are normalised (Unicode NFKC) and case-folded. Scripts without spaces between words give
+bigrams of letters. If the language has a stemmer, its words become stems.
+"""
 
 from __future__ import annotations
 

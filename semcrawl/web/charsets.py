@@ -10,6 +10,15 @@ Evidence for an encoding, in order:
 The bytes may contradict a declaration (:func:`find_encoding` states when). Labels mean what they
 mean to browsers (:mod:`semcrawl.web.charsets`): ``iso-8859-1`` is Windows-1252, ``gb2312`` is
 GBK.
+
+The encodings of the Web, decoded as browsers decode them (WHATWG Encoding Standard).
+The labels are those of ``webencodings``, the codecs are Python's. Python's differ from the standard
+in bytes that they do not know, in what they skip after an error, and in a few signs; the error
+handlers and tables here make up for that. What remains different is listed in the tests.
+
+Finds the encoding that a page's ``meta`` elements declare, before the page is parsed.
+This is the prescan of the HTML Standard ("prescan a byte stream to determine its encoding"). It
+looks at the first kilobyte, and as browsers do at the rest of the head.
 """
 
 from __future__ import annotations

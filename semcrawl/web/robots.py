@@ -1,4 +1,9 @@
-"""What robots may do: robots.txt, large ones too, and tags of pages and headers."""
+"""What robots may do: robots.txt, large ones too, and tags of pages and headers.
+
+Directives of pages to robots: ``robots`` meta tags and ``X-Robots-Tag`` headers.
+They were made for search engines, and no standard says what they mean to other robots. The setting
+``SEMCRAWL_ROBOTS_TAGS`` names those that the crawl obeys.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from scrapy.settings import Settings
 
 from semcrawl.addon import Addon
 from semcrawl.config.checks import check_settings
-from semcrawl.config.components import settings_in, take_environment
+from semcrawl.config.environment import settings_in, take_environment
 from semcrawl.errors import UsageError
 from semcrawl.spiders.html import HtmlSpider
 
@@ -34,7 +34,7 @@ def test_an_empty_variable_is_an_empty_text_but_no_number() -> None:
 
 
 def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "semcrawl.config.components"}
+    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "semcrawl.config.environment"}
     return subprocess.run(
         [sys.executable, "-m", "semcrawl", *command],
         env={**environment, **variables}, capture_output=True, text=True,

@@ -31,7 +31,7 @@ def test_a_worker_crawls_what_the_job_put_on_the_list(tmp_path: Path, cluster: C
     beats = tmp_path / "beats"
     variables = {
         **{name: text for name, text in data.items() if "_STORE_" not in name},
-        "SCRAPY_SETTINGS_MODULE": "semcrawl.config.components",
+        "SCRAPY_SETTINGS_MODULE": "semcrawl.config.environment",
         "REDIS_URL": url,
         "SEMCRAWL_JOBDIR": str(tmp_path / "job"),
         "SEMCRAWL_HEARTBEATS": str(beats),

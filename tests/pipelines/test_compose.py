@@ -81,7 +81,7 @@ def test_workers_and_scrapyd_share_frontier_and_store(tmp_path, redis_url, oxigr
     pytest.importorskip("scrapyd")
     environment = {
         **os.environ,
-        "SCRAPY_SETTINGS_MODULE": "semcrawl.config.components",
+        "SCRAPY_SETTINGS_MODULE": "semcrawl.config.environment",
         "REDIS_URL": redis_url,
         "SEMCRAWL_STORE_URL": oxigraph.gsp,
         "SEMCRAWL_STORE_UPDATE_URL": oxigraph.update,

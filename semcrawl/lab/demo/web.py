@@ -1,4 +1,9 @@
-"""The demonstration web: hosts, answers to requests, the list of its documents, and its server."""
+"""The demonstration web: hosts, answers to requests, the list of its documents, and its server.
+
+Serves the demonstration web on loopback: an HTTP/1.1 server that is also a proxy for its hosts.
+Requests have the absolute form of the target, as to a proxy, or a Host header. Every request is
+logged as one line of JSON when its answer ends.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Reads the quads embedded in an HTML page."""
+"""Reads the quads embedded in an HTML page.
+
+Maps the microformats and the Dublin Core that extruct finds to triples.
+Microformats (h-card, h-event and their older forms) become vCard in RDF and the iCalendar ontology
+of the W3C's RDF calendar group, as Apache Any23 maps them. Other microformats have no agreed
+vocabulary and are not read.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 Follows RDFa Core 1.1, section 7.5, with the rules of HTML+RDFa 1.1, section 3. One XPath query
 selects the elements with attributes of RDFa; no others are visited.
+
+Resolves RDFa's terms, CURIEs and IRIs (RDFa Core 1.1, section 7.4) and makes its literals.
+The initial context is https://www.w3.org/2011/rdfa-context/rdfa-1.1.
 """
 
 from __future__ import annotations

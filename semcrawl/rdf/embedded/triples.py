@@ -1,4 +1,11 @@
-"""Collects the triples of a page before their IRIs are resolved."""
+"""Collects the triples of a page before their IRIs are resolved.
+
+Parses a page into one model of elements, attributes and declarations.
+A page labelled XHTML that is well-formed is read as XML, all others as HTML, like in browsers. The
+two trees of lxml differ: XML's keeps ``xmlns:p`` apart from the attributes, and names elements and
+``xml:lang`` by their namespace. :class:`PageTree` hides that: the elements of XHTML have the names
+that they have in HTML, and the same page says the same whatever it is labelled.
+"""
 
 from __future__ import annotations
 

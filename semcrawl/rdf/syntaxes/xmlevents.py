@@ -4,6 +4,10 @@ expat parses. Where it stops, the spot is mended if only one reading is possible
 entity of HTML, a missing space between attributes …). Otherwise the handler is told that what the
 spot touches is not certain. A new parser, inside the same open elements, goes on behind the spot.
 Nothing external is ever loaded.
+
+Writes the canonical text of an XML literal.
+RDF 1.1 XML Syntax, section 7.2.17, asks for Exclusive XML Canonicalization 1.0 with comments:
+a namespace is declared where an element or an attribute first uses it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""The report as a page and as RDF."""
+"""The report as a page and as RDF.
+
+Writes a report as RDF: EARL assertions, and DQV measurements of hosts.
+Each finding and each verdict is an ``earl:Assertion``. The checks are ``earl:TestCriterion``, the
+numbers of findings by host and area ``dqv:QualityMeasurement``.
+"""
 
 from __future__ import annotations
 

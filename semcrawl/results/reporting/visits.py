@@ -2,6 +2,11 @@
 
 Nothing here reads a database: :class:`Visits` is told each attempt, the oldest first, and the last
 one of an address counts. Memory goes by the number of faults and redirects, not of attempts.
+
+Reads the statements of a job once, for what records of attempts cannot tell.
+It finds the documents that mention dead addresses, things that are described and do not
+dereference, and what each host says about its data. Memory goes by hosts, terms, imports, data sets
+and mentions of dead addresses.
 """
 
 from __future__ import annotations

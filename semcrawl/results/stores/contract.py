@@ -1,4 +1,9 @@
-"""What a triple store must do, and the statements that are sent."""
+"""What a triple store must do, and the statements that are sent.
+
+Compares statements of a graph in a store with those of a document.
+Stores rename blank nodes and may rewrite typed literals (``"01"^^xsd:integer`` as 1). So any two
+blank nodes, and any two typed literals, count as equal. Texts and IRIs must be the same.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,19 @@
-"""Delivery of a crawl's documents to a triple store, in turns, whatever fails between them."""
+"""Delivery of a crawl's documents to a triple store, in turns, whatever fails between them.
+
+The source of deliveries: a file of quads, and the ledger of its documents.
+An older version of semcrawl noted no owners of graphs: its documents replaced whatever graphs they
+stated. From now on, a document owns the graphs that it made under names that it may keep. All
+documents are delivered again, each to its own graphs. Graphs under other names stay as they are, as
+their owners are not known.
+
+Delivers the documents of a job folder to a triple store, each once, in order of revisions.
+
+``quads.nq`` with its ledger is one spool, ``embedded.nq`` with its ledger another. The ledger's
+table ``delivery`` names the last revision that a store has; documents with a larger one wait. A
+delivery replaces a document's graphs, so it can be repeated after a crash or a lost response
+without duplicates. If both files have statements of a URL, its graph holds both. Only graphs that a
+document made, according to the ledger, are replaced (:mod:`~semcrawl.results.stores.naming`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,22 @@
-"""Names of graphs in a store, and who made them."""
+"""Names of graphs in a store, and who made them.
+
+Names that a document may give to graphs in a triple store.
+A document on the web may state any graph name, even that of a graph of the store's user or of
+another document. In a store it may write the graph of its own address, and graphs below that
+address or on its own host. Any other graph gets a name below the document's address, with the
+stated name percent-encoded::
+
+    <http://example.org/doc#graph=urn%3Auntouched>
+
+So names of two documents, or of two graphs, are never the same. Documents of sites that the user
+trusts keep the names that they state.
+
+Claims: each graph of a batch of documents gets its name in the store, and an owner.
+A document gets a free name: the ledger has given it to no other document, and the store has no such
+graph. Claims are committed before anything is written or dropped, so that a crash leaves no graph
+without an owner. A claim includes the *witness*, a statement of the document's graph. After a crash
+it tells whether a graph in the store is the document's or somebody else's.
+"""
 
 from __future__ import annotations
 

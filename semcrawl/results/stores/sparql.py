@@ -1,4 +1,23 @@
-"""Triple stores that speak SPARQL over HTTP: updates, the graph store protocol, Virtuoso's ways."""
+"""Triple stores that speak SPARQL over HTTP: updates, the graph store protocol, Virtuoso's ways.
+
+Reads a store's graphs, through its query endpoint or the Graph Store Protocol.
+Graphs that somebody else made must not be overwritten. So nothing is written to a store that does
+not tell which graphs it holds.
+
+Virtuoso's own loader, called through its SPARQL endpoint.
+Virtuoso's bulk loader runs ``DB.DBA.TTLP`` for every file. SPARQL can call it (``sql:TTLP``), and
+the same request can carry the data. So neither a driver nor a shared folder is needed. The loader
+takes N-Quads of many graphs, including blank nodes, several times as fast as ``INSERT DATA`` and
+``PUT``.
+
+Any triple store that speaks SPARQL 1.1: Graph Store Protocol, Update, or both.
+With both, Update takes small documents, many per request. The Graph Store Protocol takes, with one
+``PUT`` per graph, those that Update cannot take: large documents, and those with blank nodes if the
+store refuses these in ``INSERT DATA`` (Virtuoso 7).
+
+One request, which stores run as one transaction, replaces graphs that were delivered before. New
+graphs are only inserted: stores do that twice as fast if the transaction drops nothing.
+"""
 
 from __future__ import annotations
 
