@@ -8,6 +8,7 @@ process ends when the crawl closes its end of the socket.
 
 from __future__ import annotations
 
+import gc
 import pickle
 import signal
 import socket
@@ -17,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any, TypeVar, cast
 
-from semcrawl.processes import bound_memory
+from semcrawl.processes import bound_memory, give_back
 from semcrawl.rdf import Reading, ReadOptions, read_embedded
 from semcrawl.web.bodies import BodyStream
 
@@ -102,7 +103,8 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
 
 
 def serve(connection: socket.socket) -> None:
-    """Run tasks until the other end closes."""
+    """Run tasks until the other end closes; nothing of a document stays until the next."""
+    gc.freeze()  # what was imported need not be looked at after each task
     while True:
         try:
             task, descriptors = receive(connection)
@@ -116,6 +118,9 @@ def serve(connection: socket.socket) -> None:
             result = (False, f"{type(error).__name__}: {error}")
         _set_alarm(0)
         send(connection, result)
+        del task, function, arguments, result
+        gc.collect()  # trees of large pages are cycles
+        give_back()
 
 
 def _set_alarm(seconds: float) -> None:
