@@ -192,14 +192,6 @@ def new_checksum() -> Any:
     return hashlib.blake2b(digest_size=16)
 
 
-def checksum_of(pieces: Iterable[bytes]) -> str:
-    """Return the checksum of lines."""
-    found = new_checksum()
-    for piece in pieces:
-        found.update(piece)
-    return str(found.hexdigest())
-
-
 def is_sound(file: IO[bytes] | None, offset: int, length: int, checksum: str | None) -> bool:
     """Whether a document's lines are in the file, unchanged.
 
