@@ -347,8 +347,8 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "SEMCRAWL_MAX_RETRY_AFTER",
             120.0,
             "Longest Retry-After, in seconds, that is obeyed for a link or a robots.txt. A link "
-            "with a longer one is set aside. A host that answers 429 rests at most so long, and no retry "
-            "waits longer of its own.",
+            "with a longer one is set aside. A host that answers 429 rests at most so long, and no "
+            "retry waits longer of its own.",
             unit="s",
         ),
         Setting(
