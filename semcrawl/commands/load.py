@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+
+from scrapy.settings import BaseSettings
 
 from semcrawl.commandline import OfflineCommand, tell_of_damaged
 from semcrawl.commands._run import check_folder
@@ -13,9 +17,36 @@ from semcrawl.filelocks import try_lock
 from semcrawl.pipelines.quads import StoreOptions
 from semcrawl.pipelines.quadsfile import QUADS_FILE
 from semcrawl.printable import printable
+from semcrawl.results.stores.delivery import Deliverer
 from semcrawl.results.stores.opening import RENAMED_WORDS, STORE_LOCK, open_deliverer
 from semcrawl.settings.reader import fill
 from semcrawl.terminal import amount
+
+
+def add_store_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name a triple store."""
+    parser.add_argument(
+        "--store", metavar="URL", help='Graph Store Protocol endpoint, or "embedded"'
+    )
+    parser.add_argument("--update", metavar="URL", help="SPARQL 1.1 Update endpoint")
+
+
+def is_store_named(settings: BaseSettings, opts: argparse.Namespace) -> bool:
+    """Put these options into the settings; return whether options or settings name a store."""
+    for name, value in (("STORE_URL", opts.store), ("STORE_UPDATE_URL", opts.update)):
+        if value is not None:
+            settings.set(f"SEMCRAWL_{name}", value, priority="cmdline")
+    return bool(fill(StoreOptions, settings).named)
+
+
+@contextmanager
+def the_deliverer(settings: BaseSettings, folder: Path) -> Iterator[Deliverer]:
+    """Open the one deliverer of a job folder; raise ``StoreError`` if a crawl delivers from it."""
+    with (folder / STORE_LOCK).open("ab") as file:
+        if not try_lock(file):
+            raise StoreError(f"a crawl is delivering from {folder}")
+        with closing(open_deliverer(settings, folder)) as deliverer:
+            yield deliverer
 
 
 class Command(OfflineCommand):
@@ -27,10 +58,7 @@ class Command(OfflineCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options."""
         super().add_options(parser)
-        parser.add_argument(
-            "--store", metavar="URL", help='Graph Store Protocol endpoint, or "embedded"'
-        )
-        parser.add_argument("--update", metavar="URL", help="SPARQL 1.1 Update endpoint")
+        add_store_options(parser)
         parser.add_argument("--again", action="store_true", help="deliver everything again")
         parser.add_argument(
             "--adopt",
@@ -45,26 +73,19 @@ class Command(OfflineCommand):
         if not (existing_folder(Path(args[0])) / QUADS_FILE).is_file():
             raise UsageError(f"{args[0]} holds no {QUADS_FILE}")
         check_folder(Path(args[0]))  # it records what was delivered
-        settings = self.own_settings
-        for name, value in (("STORE_URL", opts.store), ("STORE_UPDATE_URL", opts.update)):
-            if value is not None:
-                settings.set(f"SEMCRAWL_{name}", value, priority="cmdline")
         if opts.adopt:
-            settings.set("SEMCRAWL_STORE_ADOPT", True, priority="cmdline")
-        if not fill(StoreOptions, settings).named:
+            self.own_settings.set("SEMCRAWL_STORE_ADOPT", True, priority="cmdline")
+        if not is_store_named(self.own_settings, opts):
             raise UsageError("give the triple store: --store URL, --update URL, or both")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Deliver until nothing waits."""
-        with (Path(args[0]) / STORE_LOCK).open("ab") as file:
-            if not try_lock(file):
-                raise StoreError(f"a crawl is delivering from {args[0]}")
-            self._deliver(Path(args[0]), opts)
+        with the_deliverer(self.own_settings, Path(args[0])) as deliverer:
+            self._deliver(deliverer, Path(args[0]), opts)
 
-    def _deliver(self, folder: Path, opts: argparse.Namespace) -> None:
+    def _deliver(self, deliverer: Deliverer, folder: Path, opts: argparse.Namespace) -> None:
         documents = quads = removed = refused = renamed = 0
         damaged: list[str] = []
-        deliverer = open_deliverer(self.own_settings, folder)
         if opts.again:
             deliverer.start_again()
         while (step := deliverer.step()) is not None:
@@ -76,7 +97,6 @@ class Command(OfflineCommand):
             damaged += step.damaged
             for entry in step.refused:
                 print(printable(f"refused: {entry.url}: {entry.error}"), file=sys.stderr)
-        deliverer.close()
         if renamed:
             print(RENAMED_WORDS.format(renamed), file=sys.stderr)
         gone = f"{removed:,} that are gone removed, " if removed else ""

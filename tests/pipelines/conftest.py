@@ -9,6 +9,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from tests.results.conftest import semcrawl as semcrawl
+
 from .servers import Oxigraph, Virtuoso, fake_store
 
 

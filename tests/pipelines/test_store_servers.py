@@ -12,7 +12,15 @@ from semcrawl.pipelines.quadsfile import QuadsFile
 from semcrawl.results.stores.delivery import Deliverer
 from semcrawl.results.stores.sparql import SparqlStore
 
-from .deliveries import change, counts_for_store, counts_of_file, deliver, fill, options_of
+from .deliveries import (
+    change,
+    counts_for_store,
+    counts_of_file,
+    deliver,
+    fill,
+    options_of,
+    settings_for,
+)
 from .documents import document, url_of
 from .servers import Virtuoso
 
@@ -108,3 +116,36 @@ def test_what_another_harvest_delivered_stays_unless_it_is_adopted(tmp_path, oxi
     assert oxigraph.counts() == first | renamed
     found = oxigraph.ask(f"SELECT ?o {{ GRAPH <{url_of('a')}> {{ ?s ?p ?o }} }}")
     assert [row["o"]["value"] for row in found["results"]["bindings"]] == ["third"]
+
+
+@pytest.mark.slow
+def test_a_store_that_lost_or_changed_something_is_found_and_mended(job, server, semcrawl):
+    """A statement less, one more, a graph less; graphs of more statements than are compared."""
+    file = QuadsFile(job)
+    fill(file)
+    file.append([document(f"huge{n}", *map(str, range(10_500))) for n in range(2)])
+    options = settings_for(server)
+    assert semcrawl("load", job, *options).code == 0
+    sound = semcrawl("check", job, "--update", server.update, *options)
+    assert (sound.code, sound.err) == (0, ""), sound.err
+    kept = server.counts()
+    statement = '<{0}> <http://example.org/p> "{1}"'
+    for verb, name, value in (
+        ("DELETE", "plain7", "3"),
+        ("INSERT", "plain9", "of somebody else"),
+        ("DELETE", "huge1", "10499"),
+    ):
+        said = statement.format(url_of(name), value)
+        server.write(f"{verb} DATA {{ GRAPH <{url_of(name)}> {{ {said} }} }}")
+    server.write(f"CLEAR GRAPH <{url_of('plain3')}>")
+    file.append([document("plain8", "not delivered yet", revisit=True, fetched_at=2000.0)])
+    file.close()
+
+    damaged = semcrawl("check", job, "--update", server.update, *options)
+
+    assert damaged.code == 1
+    named = [line.strip() for line in damaged.err.splitlines() if line.startswith("  ")]
+    assert named == [url_of(name) for name in ("plain3", "plain7", "plain9", "huge1")]
+    assert semcrawl("load", job, *options).code == 0
+    assert server.counts() == {**kept, url_of("plain8"): 1}
+    assert semcrawl("check", job, "--update", server.update, *options).code == 0

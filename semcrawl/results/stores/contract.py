@@ -50,6 +50,20 @@ def is_part_of(there: Iterable[Statement], lines: Iterable[bytes]) -> bool:
     return False
 
 
+def holds(store: GraphStore, content: GraphContent) -> bool:
+    """Whether a store's graph has exactly its content, as far as stores do not change it.
+
+    Of a graph with more than :data:`MOST_STATEMENTS`, so many are compared, and the number. Raises
+    :class:`StoreUnavailable`, and ``SyntaxError`` or ``ValueError`` for lines that are invalid.
+    """
+    # hashes, as a document may have millions of statements
+    wanted = {hash(each) for lines in content.triples() for each in statements_of(lines)}
+    there = {hash(each) for each in store.statements(content.name)}
+    if len(wanted) < MOST_STATEMENTS:
+        return there == wanted
+    return len(there) > 0 and there <= wanted and store.count(content.name) >= len(wanted)
+
+
 def first_of(there: Iterable[Statement]) -> str:
     """Return the first statement as a line without its end; empty if there is none."""
     return "\t".join(next(iter(there), ())).replace("\\", "\\\\").replace("\n", "\\n")
@@ -290,6 +304,10 @@ class GraphStore(Protocol):
 
     def statements(self, name: str, limit: int = MOST_STATEMENTS) -> Iterator[Statement]:
         """Yield at most ``limit`` statements of a graph; raise :class:`StoreUnavailable`."""
+        ...
+
+    def count(self, name: str) -> int:
+        """Return how many statements a graph has; raise :class:`StoreUnavailable`."""
         ...
 
     def replace(self, contents: Sequence[GraphContent]) -> None:

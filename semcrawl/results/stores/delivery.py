@@ -48,7 +48,7 @@ from semcrawl.pipelines.quadsfile import (
     is_sound,
 )
 from semcrawl.rdf.sink import iri
-from semcrawl.results.stores.contract import GraphContent, GraphStore, Span, StoreRefused
+from semcrawl.results.stores.contract import GraphContent, GraphStore, Span, StoreRefused, holds
 from semcrawl.results.stores.naming import (
     Claimed,
     Claims,
@@ -143,6 +143,17 @@ class Spool:
                     insert(Refusal), [{"target": self.target, **row} for row in refused]
                 )
 
+    def renew(self, urls: Collection[str]) -> None:
+        """Give documents that the store has new revisions, so that they wait for delivery."""
+        with self.engine.begin() as connection:
+            last = connection.execute(select(func.max(Document.revision))).scalar() or 0
+            for revision, url in enumerate(urls, last + 1):
+                connection.execute(
+                    update(Document)
+                    .where(Document.url_key == url_key(url), Document.gone_at.is_(None))
+                    .values(revision=revision)
+                )
+
     def close(self) -> None:
         """Close the ledger."""
         self.engine.dispose()
@@ -159,8 +170,12 @@ class OpenSpool:
         self.file = file
         self._spans: dict[str, Span] = {}
 
-    def undelivered(self, limit: int) -> Sequence[Any]:
-        """Return rows of ``document`` that wait for delivery to the store, oldest change first."""
+    def delivered(self) -> int:
+        """Return the last revision that the store has; documents with a larger one wait."""
+        return _delivered(self._connection, self._target)
+
+    def changed(self, after: int, limit: int) -> Sequence[Any]:
+        """Return rows of ``document`` with a later revision, oldest change first."""
         return self._connection.execute(
             select(
                 Document.url,
@@ -171,7 +186,7 @@ class OpenSpool:
                 Document.checksum,
                 Document.gone_at,
             )
-            .where(Document.revision > _delivered(self._connection, self._target))
+            .where(Document.revision > after)
             .order_by(Document.revision)
             .limit(limit)
         ).all()
@@ -219,6 +234,7 @@ class OpenSpool:
             yield from self._connection.execute(
                 select(
                     Document.url,
+                    Document.revision,
                     Document.offset,
                     Document.length,
                     Document.quads,
@@ -484,11 +500,42 @@ class Deliverer:
                 result.removed += len(documents) - len(there)
         return result
 
-    def _next_batch(self, spool: Spool) -> _Batch | None:
+    def differing(self) -> Iterator[str]:
+        """Yield addresses of delivered documents whose graphs in the store are not as delivered.
+
+        Documents with a change that waits for delivery are left out. Raises ``StoreUnavailable``.
+        """
+        for spool in self._spools():
+            after = 0
+            while True:
+                with self._ledger("read"):
+                    batch = self._next_batch(spool, after)
+                if batch is None:
+                    break
+                after = batch.revision
+                with batch.files:
+                    with self._ledger("write"):
+                        claims = self._claims.claim(list(batch.stated.values()), batch.addresses)
+                    for url, _, _ in batch.documents:
+                        contents = claims[url].contents
+                        if not all(holds(self._store, content) for content in contents):
+                            yield url
+
+    def deliver_again(self, urls: Collection[str]) -> None:
+        """Have these documents delivered once more, by a change of theirs that has no content."""
+        for spool in self._spools():
+            with self._ledger("write"):
+                spool.renew(urls)
+
+    def _next_batch(self, spool: Spool, after: int | None = None) -> _Batch | None:
+        """Return documents that wait for delivery; or delivered ones ``after`` a revision."""
         with ExitStack() as files, ExitStack() as looks:
             own = looks.enter_context(spool.opened())
             files.enter_context(own.file)
-            rows = own.undelivered(self._batch_documents)
+            last = own.delivered()
+            rows = own.changed(last if after is None else after, self._batch_documents)
+            if after is not None:
+                rows = [row for row in rows if row.revision <= last]
             if not rows:
                 return None
             batch = _Batch(files, more=len(rows) == self._batch_documents)
@@ -517,7 +564,9 @@ class Deliverer:
             for other in others:
                 files.enter_context(other.file)
                 for row in list(other.rows_of(batch.stated)):
-                    if other.is_sound(row):
+                    if after is not None and row.revision > other.delivered():
+                        batch.leave_out(row.url)
+                    elif other.is_sound(row):
                         batch.stated[row.url].spans.append(other.span(row))
                     else:
                         batch.leave_out(row.url)

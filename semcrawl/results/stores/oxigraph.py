@@ -46,6 +46,11 @@ class EmbeddedStore:
         for quad in islice(quads, limit):
             yield statement(quad.subject, quad.predicate, quad.object)
 
+    def count(self, name: str) -> int:
+        """Return how many statements a graph has."""
+        quads = self._opened().quads_for_pattern(None, None, None, graph_name(name))
+        return sum(1 for _ in quads)
+
     def replace(self, contents: Sequence[GraphContent]) -> None:
         """Make each graph hold exactly its content."""
         store = self._opened()

@@ -258,6 +258,13 @@ class StoreReader:
         else:
             yield from islice(statements_of(self._get(name).encode()), limit)
 
+    def count(self, name: str) -> int:
+        """Return how many statements a graph has; raise ``StoreUnavailable`` on failure."""
+        if url := self._endpoint():
+            query = f"SELECT (COUNT(*) AS ?n) {{ GRAPH {name} {{ ?s ?p ?o }} }}"
+            return int(self._answered(url, query)[0]["n"]["value"])
+        return sum(1 for _ in statements_of(self._get(name).encode()))
+
     def _existing(self, url: str, names: Sequence[str]) -> set[str]:
         values = " ".join(names)
         # mostly none exists, which this query finds out at the least cost
@@ -522,6 +529,10 @@ class SparqlStore:
     def statements(self, name: str, limit: int = MOST_STATEMENTS) -> Iterator[Statement]:
         """Yield statements of a graph."""
         return self._reader.statements(name, limit)
+
+    def count(self, name: str) -> int:
+        """Return how many statements a graph has."""
+        return self._reader.count(name)
 
     def replace(self, contents: Sequence[GraphContent]) -> None:
         """Make each graph hold exactly its content."""
