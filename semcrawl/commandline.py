@@ -129,6 +129,7 @@ class OneLineErrors(ScrapyCommand):
                 raise UsageError(str(error)) from None
             except OSError as error:
                 raise UsageError(f"cannot write {error.filename}: {error.strerror}") from None
+            self.complete(args, opts)
             if is_on_redis(self.own_settings):
                 from semcrawl.config.redisserver import adopt_redis  # importing redis is slow
 
@@ -148,6 +149,9 @@ class OneLineErrors(ScrapyCommand):
             self.execute(args, opts)
         except SemcrawlError as error:
             self.exitcode = self._told(error)
+
+    def complete(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Add to arguments, options and settings before they are checked; raise ``UsageError``."""
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Raise ``UsageError`` for errors that show before the start."""
@@ -772,4 +776,4 @@ def _names(package: str) -> list[str]:
     path = getattr(import_module(package), "__path__", None)
     if path is None:
         return [package.rpartition(".")[2]]
-    return sorted(module.name for module in iter_modules(path))
+    return sorted(m.name for m in iter_modules(path) if not m.name.startswith("_"))

@@ -8,6 +8,7 @@ __all__ = [
     "explain",
     "frontier",
     "harvest",
+    "init",
     "load",
     "parse",
     "seeds",

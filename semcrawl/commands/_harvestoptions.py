@@ -6,6 +6,7 @@ Other commands use those of the topic as well.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 from scrapy.settings import BaseSettings
@@ -19,15 +20,35 @@ from semcrawl.relevance.focus import usual_targets
 from semcrawl.settings.table import TABLE
 
 #: settings of ``--fast``, for your own servers only
-_FAST: dict[str, Any] = {
+FAST: dict[str, Any] = {
     "SEMCRAWL_CRAWL_DELAY": 0.0,
     "SEMCRAWL_MAX_CRAWL_DELAY": 0.0,
     "SEMCRAWL_CONCURRENCY_PER_HOST": 8,
     "CONCURRENT_REQUESTS": 8,
     "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES": True,
 }
+#: options that set a setting each
+SETTINGS_OF_OPTIONS = {
+    "pages": "SEMCRAWL_PAGES",
+    "relevance": "SEMCRAWL_RELEVANCE",
+    "scope": "SEMCRAWL_SCOPE",
+    "include": "SEMCRAWL_INCLUDE",
+    "exclude": "SEMCRAWL_EXCLUDE",
+    "host-budget": "SEMCRAWL_HOST_BUDGET",
+    "domain-budget": "SEMCRAWL_DOMAIN_BUDGET",
+    "sitemaps": "SEMCRAWL_SITEMAPS",
+    "targets": "SEMCRAWL_TARGETS",
+    "about": "SEMCRAWL_ABOUT",
+    "keep": "SEMCRAWL_KEEP",
+    "links": "SEMCRAWL_RDF_LINKS",
+    "patience": "SEMCRAWL_PATIENCE",
+    "model": "SEMCRAWL_MODEL",
+    "revisit": "SEMCRAWL_REVISIT",
+    "record": "SEMCRAWL_WARC",
+    "workers": "SEMCRAWL_WORKERS",
+}
 #: priority of settings given by ``-s``
-_CMDLINE = 40
+CMDLINE = 40
 
 
 def add_harvest_options(parser: argparse.ArgumentParser) -> None:
@@ -159,41 +180,32 @@ def take_harvest_options(settings: BaseSettings, opts: argparse.Namespace) -> No
     if opts.patience is not None and opts.patience < 0:
         raise UsageError("--patience must not be negative")
     if opts.fast:
-        for name, value in _FAST.items():
-            if (settings.getpriority(name) or 0) < _CMDLINE:
-                settings.set(name, value, "cmdline")
-    for option, name in (
-        (opts.pages, "SEMCRAWL_PAGES"),
-        (opts.relevance, "SEMCRAWL_RELEVANCE"),
-        (opts.scope, "SEMCRAWL_SCOPE"),
-        (opts.include, "SEMCRAWL_INCLUDE"),
-        (opts.exclude, "SEMCRAWL_EXCLUDE"),
-        (opts.host_budget, "SEMCRAWL_HOST_BUDGET"),
-        (opts.domain_budget, "SEMCRAWL_DOMAIN_BUDGET"),
-        (opts.sitemaps, "SEMCRAWL_SITEMAPS"),
-        (opts.targets, "SEMCRAWL_TARGETS"),
-        (opts.links, "SEMCRAWL_RDF_LINKS"),
-        (opts.patience, "SEMCRAWL_PATIENCE"),
-        (opts.workers, "SEMCRAWL_WORKERS"),
-        (opts.model, "SEMCRAWL_MODEL"),
-        (opts.revisit or None, "SEMCRAWL_REVISIT"),
-        (opts.record or None, "SEMCRAWL_WARC"),
-        (opts.join, "SEMCRAWL_CRAWL_NAME"),
-        (opts.join and True, "SEMCRAWL_JOIN"),
-    ):
-        if option is not None:
-            settings.set(name, option, "cmdline")
-    take_about_options(settings, opts)
+        set_unless_given(settings, FAST)
+    for name, setting in SETTINGS_OF_OPTIONS.items():
+        option = getattr(opts, name.replace("-", "_"))
+        if option is not None and option is not False:
+            settings.set(setting, option, "cmdline")
+    if opts.join is not None:
+        settings.set("SEMCRAWL_CRAWL_NAME", opts.join, "cmdline")
+        settings.set("SEMCRAWL_JOIN", bool(opts.join), "cmdline")
+    take_topic_targets(settings)
     if feeds := requested_feeds(settings, opts.output, opts.overwrite_output):
         settings.set("FEEDS", feeds, "cmdline")
     if opts.quiet and opts.verbose:
         raise UsageError("give -q or -v, not both")
-    if (settings.getpriority("SEMCRAWL_PROGRESS") or 0) < _CMDLINE:
+    if (settings.getpriority("SEMCRAWL_PROGRESS") or 0) < CMDLINE:
         # a live display and a log cannot share the screen
         progress = "off" if opts.quiet else "lines" if opts.verbose else "auto"
         settings.set("SEMCRAWL_PROGRESS", progress, "cmdline")
     if opts.join and not settings.get("REDIS_URL"):
         raise UsageError("--join needs the Redis of the crawl's workers: -s REDIS_URL=redis://…")
+
+
+def set_unless_given(settings: BaseSettings, values: Mapping[str, Any]) -> None:
+    """Set what the command line has not set, as if it had."""
+    for name, value in values.items():
+        if (settings.getpriority(name) or 0) < CMDLINE:
+            settings.set(name, value, "cmdline")
 
 
 def add_about_options(options: argparse._ActionsContainer, *, keeps: bool = True) -> None:
@@ -225,5 +237,5 @@ def take_topic_targets(settings: BaseSettings) -> None:
     """Make what the topic reads the targets, unless the user names some."""
     name = "SEMCRAWL_TARGETS"
     is_default = settings.get(name) == defaults.SEMCRAWL_TARGETS
-    if is_default and (settings.getpriority(name) or 0) < _CMDLINE:
+    if is_default and (settings.getpriority(name) or 0) < CMDLINE:
         settings.set(name, usual_targets(settings) or defaults.SEMCRAWL_TARGETS, "cmdline")

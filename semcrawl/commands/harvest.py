@@ -14,7 +14,13 @@ from typing import Any
 from scrapy.crawler import Crawler
 
 from semcrawl.commandline import OneLineErrors
-from semcrawl.commands._harvestoptions import add_harvest_options, take_harvest_options
+from semcrawl.commands._harvestoptions import (
+    FAST,
+    add_harvest_options,
+    set_unless_given,
+    take_harvest_options,
+)
+from semcrawl.commands._jobfile import JOB_FILE, Job, job_keys, keep_job, read_job
 from semcrawl.commands._run import (
     RunResult,
     begin_with,
@@ -35,6 +41,7 @@ from semcrawl.commands._summary import (
     write_summary,
 )
 from semcrawl.commands._workers import WorkerLine, check_workers, harvest_together
+from semcrawl.config.checks import check_settings
 from semcrawl.config.components import FASTEST_LOOP, check_reactor
 from semcrawl.config.options import EndpointOptions, ReaderOptions
 from semcrawl.config.scope import Scope
@@ -67,18 +74,47 @@ class Command(OneLineErrors):
     """Runs both spiders, in one process or several workers."""
 
     default_settings = {"LOG_LEVEL": "INFO", **FASTEST_LOOP}
-    arguments = "[options] URL… (or @FILE; or DIR --revisit)"
+    arguments = "[options] URL… (or @FILE; or JOB.toml; or DIR --revisit)"
     summary = "Find the RDF that web sites publish and bring it home"
     description = (
         "Crawl the sites of the given URLs, the most promising links first, and write to DIR: "
         "quads.nq (the RDF found), crawl.db (one record per attempt), summary.json and "
-        "crawl.log. Run it again on the same DIR to go on where it stopped."
+        "crawl.log. Run it again on the same DIR to go on where it stopped. A file JOB.toml "
+        "(`semcrawl init` writes one) may hold the addresses, options and settings; what the "
+        "command line says overrides it."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's options to Scrapy's."""
         super().add_options(parser)
         add_harvest_options(parser)
+
+    def complete(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Read the job if the first argument names one, and refuse its faults, one line each."""
+        self._job: Job | None = None
+        if opts.worker:
+            return
+        self._keys = job_keys(self._parser)
+        if not (args and args[0].endswith(".toml") and "://" not in args[0]):
+            return
+        job = read_job(Path(args.pop(0)), self._keys)
+        if job.faults:
+            *others, last = job.faults
+            for fault in others:
+                complain(fault)
+            raise UsageError(last)
+        self._job = job
+        if opts.fast:
+            set_unless_given(self.own_settings, FAST)
+        job.apply(self.own_settings, opts)
+        try:
+            check_settings(self.own_settings)
+        except UsageError as error:
+            raise job.told(error) from None
+        args[:0] = job.seeds
+        beside = job.path.parent
+        if opts.out is None and job.path.name == JOB_FILE and _is_job(beside):
+            opts.out = str(beside)
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Copy the options into the settings, check them, and make the job folder."""
@@ -89,6 +125,13 @@ class Command(OneLineErrors):
             self._source = SessionSource(settings)
             self._source.configure()
             return
+        try:
+            self._check(args, opts)
+        except UsageError as error:
+            raise (self._job.told(error) if self._job else error) from None
+
+    def _check(self, args: list[str], opts: argparse.Namespace) -> None:
+        settings = self.own_settings
         take_harvest_options(settings, opts)
         if opts.revisit and args and "://" not in args[0] and not args[0].startswith("@"):
             opts.out = args.pop(0)
@@ -122,6 +165,7 @@ class Command(OneLineErrors):
         self._source.configure()
         self._prepare(folder)
         self._crawl_name = admit_harvest(settings, folder, self._seeds)
+        keep_job(folder, settings, opts, self._with_priorities(), self._keys)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Crawl and report."""
@@ -151,7 +195,7 @@ class Command(OneLineErrors):
                 f"semcrawl harvest --join {self._crawl_name} --out DIR",
                 file=sys.stderr,
             )
-        seeds = self._written(self._seeds)
+        seeds = self._written()
         if self._workers > 1:
             result, outlook = harvest_together(settings, folder, self._workers, seeds, opts)
         else:
@@ -263,10 +307,12 @@ class Command(OneLineErrors):
         if (self.own_settings.getpriority("LOG_FILE") or 0) < 40:
             self.own_settings.set("LOG_FILE", str(folder / "crawl.log"), "cmdline")
 
-    def _written(self, seeds: list[str]) -> str | None:
+    def _written(self) -> str | None:
         """Return the seeds with their priorities as the spider's argument."""
-        text = (f"{url} {p:g}" if (p := self._priorities[url]) else url for url in seeds)
-        return " ".join(text) or None
+        return " ".join(self._with_priorities()) or None
+
+    def _with_priorities(self) -> list[str]:
+        return [f"{url} {p:g}" if p else url for url, p in self._priorities.items()]
 
     def _crawl(
         self,

@@ -22,7 +22,7 @@ from semcrawl.settings import *  # noqa: F403
 from semcrawl.settings.reader import check_name
 
 #: settings of scrapy-redis that workers need
-_SCRAPY_REDIS = ("MAX_IDLE_TIME_BEFORE_CLOSE", "REDIS_START_URLS_KEY")
+SCRAPY_REDIS = ("MAX_IDLE_TIME_BEFORE_CLOSE", "REDIS_START_URLS_KEY")
 
 #: variables that Kubernetes and Docker make of a service's name, and those of our tests
 _OTHERS = re.compile(
@@ -57,7 +57,7 @@ def settings_in(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in environment.items()
-        if name.startswith("SEMCRAWL_") or hasattr(_defaults, name) or name in _SCRAPY_REDIS
+        if name.startswith("SEMCRAWL_") or hasattr(_defaults, name) or name in SCRAPY_REDIS
         if name.isupper()
         if not _OTHERS.fullmatch(name) or hasattr(_defaults, name)
         if value or isinstance(getattr(_defaults, name, ""), str | list)

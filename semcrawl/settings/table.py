@@ -36,6 +36,8 @@ class Setting:
     plain: bool = False
     #: whether it is one of the few that most users set
     first: bool = False
+    #: whether it is never shown or written
+    secret: bool = False
 
 
 #: settings by the heading of the documentation below which they stand
@@ -906,6 +908,7 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "SEMCRAWL_STORE_PASSWORD",
             "",
             "User and password of the triple store.",
+            secret=True,
         ),
         Setting(
             "SEMCRAWL_STORE_AUTH",
