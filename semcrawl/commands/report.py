@@ -7,6 +7,7 @@ import csv
 import sys
 import time
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from pyoxigraph import RdfFormat, serialize
 
 from semcrawl.commandline import JobCommand, job_at, print_json, refuse_several, tell_of_damaged
 from semcrawl.commands._summary import last_summary
+from semcrawl.config.extras import install_hint
 from semcrawl.errors import SemcrawlError, UsageError, os_errors_as
 from semcrawl.printable import printable
 from semcrawl.results.job import Job
@@ -21,6 +23,8 @@ from semcrawl.results.reporting.checklist import CHECKS, Area
 from semcrawl.results.reporting.findings import Finding, Report
 from semcrawl.results.reporting.pages import PREFIXES, report_page, report_triples
 from semcrawl.terminal import amount
+from semcrawl.topics.contract import TopicOptions
+from semcrawl.topics.sourcefiles import statements_of
 from semcrawl.wholefiles import whole_file
 
 #: exit status if there are findings that ``--fail-on`` names
@@ -29,6 +33,7 @@ _HEADS = {
     Area.BROKEN: "Broken: data that cannot be read",
     Area.DEAD: "Dead: addresses that lead nowhere",
     Area.SERVED: "Served badly: answers that mislead programs",
+    Area.INVALID: "Invalid: data that violate the shapes",
     Area.FINDABLE: "Hard to find",
 }
 
@@ -61,6 +66,10 @@ class Command(JobCommand):
             "--since", default="", metavar="DATE",
             help="tell what changed since this date or time (UTC; default: the last run's begin)",
         )  # fmt: skip
+        parser.add_argument(
+            "--shapes", default="", metavar="FILE",
+            help="validate all statements against these SHACL shapes (RDF in any syntax)",
+        )  # fmt: skip
         outputs = parser.add_mutually_exclusive_group()
         outputs.add_argument("--json", action="store_true", help="print all of it as JSON")
         outputs.add_argument("--csv", action="store_true", help="print the findings as CSV")
@@ -78,12 +87,15 @@ class Command(JobCommand):
         _moment(opts.since)
         if opts.rdf:
             _syntax(opts.rdf)
+        if opts.shapes and find_spec("pyshacl") is None:
+            raise UsageError(f"--shapes needs pyshacl: {install_hint('shacl')}")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Make the report and show it."""
         folder = job_at(args, 0)
         with Job(folder) as job:
-            report = job.report(frozenset(opts.host), _since(opts.since, folder))
+            shapes = statements_of(opts.shapes, TopicOptions()) if opts.shapes else b""
+            report = job.report(frozenset(opts.host), _since(opts.since, folder), shapes)
         self.exitcode = tell_of_damaged(job.damaged, [folder])
         if opts.json:
             print_json(report.as_dict())
@@ -167,7 +179,7 @@ def _show(report: Report, top: int) -> None:
         f"{amount(statements, 'statement')}"
     )
     counts = report.counts()
-    _say(", ".join(f"{counts[area]:,} {area}" for area in Area))
+    _say(", ".join(f"{counts[area]:,} {area}" for area in report.areas))
     if report.changes and not report.changes.nothing_before:
         since = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(report.changes.since))
         _say(f"since {since}: {report.changes}")

@@ -142,11 +142,13 @@ class Job:
         """Return figures about the quads, counted in one pass."""
         return profile_of(self.sources)
 
-    def report(self, hosts: Collection[str] = (), since: float | None = None) -> Report:
+    def report(
+        self, hosts: Collection[str] = (), since: float | None = None, shapes: bytes = b""
+    ) -> Report:
         """Return the faults of what was harvested; see :func:`report_of`."""
         from semcrawl.results.reporting.making import report_of  # it opens jobs itself
 
-        return report_of(self, hosts, since)
+        return report_of(self, hosts, since, shapes)
 
     def query(
         self, sparql: str

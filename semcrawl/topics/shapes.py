@@ -82,7 +82,7 @@ def conform(shapes: bytes, lines: bytes, memory: int) -> Checked:
     rdflib.plugins.sparql.SPARQL_LOAD_GRAPHS = False
     data = _graph(lines)
     try:
-        graph, targeted = _shapes(shapes)
+        graph, targeted = shapes_of(shapes)
         nodes = {
             node
             for shape in targeted
@@ -105,8 +105,11 @@ def conform(shapes: bytes, lines: bytes, memory: int) -> Checked:
 
 
 @lru_cache(maxsize=2)
-def _shapes(lines: bytes) -> tuple[rdflib.Graph, list[Any]]:
-    """Return the graph of shapes, and the shapes with a target."""
+def shapes_of(lines: bytes) -> tuple[rdflib.Graph, list[Any]]:
+    """Return the graph of SHACL shapes in N-Quads, and the shapes with a target.
+
+    Raises ``UsageError`` if none has one, or if a query would ask other servers.
+    """
     import rdflib
     from pyshacl.shapes_graph import ShapesGraph
 
@@ -122,7 +125,11 @@ def _shapes(lines: bytes) -> tuple[rdflib.Graph, list[Any]]:
 
 
 def _graph(lines: bytes) -> rdflib.Graph:
-    """Make a graph of N-Quads lines, without graph names."""
+    return merged(pyoxigraph.parse(lines, format=pyoxigraph.RdfFormat.N_QUADS, lenient=True))
+
+
+def merged(quads: Iterable[pyoxigraph.Quad]) -> rdflib.Graph:
+    """Make a graph of quads, without graph names and without statements about triple terms."""
     import rdflib
 
     def term(of: object) -> rdflib.term.Node:
@@ -137,7 +144,7 @@ def _graph(lines: bytes) -> rdflib.Graph:
         raise TypeError
 
     graph = rdflib.Graph()
-    for quad in pyoxigraph.parse(lines, format=pyoxigraph.RdfFormat.N_QUADS, lenient=True):
+    for quad in quads:
         if isinstance(quad.object, pyoxigraph.Triple):
             continue  # rdflib has no triple terms
         graph.add((term(quad.subject), term(quad.predicate), term(quad.object)))

@@ -6,6 +6,7 @@ import asyncio
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pyoxigraph as ox
 import pytest
@@ -385,3 +386,53 @@ def test_rdf_has_an_assertion_for_each_fault_and_verdict(broken, semcrawl):
     assert len(tests) == len({one.check for one in (*report.findings, *report.verdicts)})
     refused = semcrawl("report", broken, "--rdf", broken / "report.pdf")
     assert (refused.code, refused.complaint[:5]) == (2, "--rdf")
+
+
+SHAPES = """
+@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
+@prefix x: <http://x.example/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+x:Person a sh:NodeShape ; sh:targetClass foaf:Person ;
+  sh:property [ sh:path foaf:name ; sh:minCount 1 ; sh:message "a person needs a name" ] ;
+  sh:property [ sh:path foaf:age ; sh:datatype xsd:integer ; sh:severity sh:Warning ] .
+"""
+
+
+def test_shapes_are_counted_over_all_that_was_harvested(tmp_path, semcrawl):
+    """Statements of several documents make one thing; counts are by shape, with example nodes."""
+    job, shapes = tmp_path / "job", tmp_path / "shapes.ttl"
+    shapes.write_text(SHAPES)
+
+    def named(n: int) -> str:
+        return f"http://a.example/{n}#me"
+
+    said_by = {
+        "d0": [f"<{named(n)}> <{TYPE}> <{FOAF}Person>" for n in range(5)],
+        "d1": [f'<{named(n)}> <{FOAF}name> "N"' for n in (0, 1)],
+        "d2": [f'<{named(2)}> <{FOAF}age> "old"'],
+    }
+    job.mkdir()
+    for name, statements in said_by.items():
+        url = f"http://a.example/{name}"
+        lines = "".join(f"{statement} <{url}> .\n" for statement in statements).encode()
+        add(job, replace(document(url), nquads=lines, quads=len(statements)))
+
+    said = semcrawl("report", job, "--shapes", shapes, "--json", "--fail-on", "invalid")
+
+    assert said.code == 3, said.err
+    report = json.loads(said.out)
+    assert report["counts"]["invalid"] == 2
+    found = [
+        (one["subject"], one["reason"], one["page_count"], set(one["pages"]))
+        for one in report["findings"]
+        if one["area"] == "invalid"
+    ]
+    assert found[0] == (
+        "http://x.example/Person", "a person needs a name", 3, {named(n) for n in (2, 3, 4)},
+    )  # fmt: skip
+    assert found[1][2:] == (1, {named(2)})
+    text = semcrawl("report", job, "--shapes", shapes).out
+    assert "2 invalid" in text
+    assert "violated by http://a.example/2#me" in text
+    assert "invalid" not in semcrawl("report", job).out
+    shapes.write_text("<#a> <#b> <#c> .")
+    assert "no SHACL shape with a target" in semcrawl("report", job, "--shapes", shapes).complaint

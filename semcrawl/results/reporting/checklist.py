@@ -12,6 +12,7 @@ class Area(StrEnum):
     BROKEN = "broken"  #: data that could not be read, or not all of it
     DEAD = "dead"  #: addresses that lead nowhere
     SERVED = "served"  #: answers that mislead programs
+    INVALID = "invalid"  #: data that violate shapes which the user gave
     FINDABLE = "findable"  #: what helps programs to find and reuse the data
 
 
@@ -78,6 +79,7 @@ class Check:
 
 
 _B, _D, _S, _F = Area.BROKEN, Area.DEAD, Area.SERVED, Area.FINDABLE
+_SHACL = Source("Shapes Constraint Language (SHACL)", "https://www.w3.org/TR/shacl/")
 _ALL = (
     Check(
         "unreadable", _B, "Data that cannot be read",
@@ -222,6 +224,13 @@ _ALL = (
         "The address answers 401 or 403.",
         "Nothing, if that is meant; else open it, or do not link to it from public pages.",
         (_HTTP, _fuji("FsF-A1-01M")),
+    ),
+    Check(
+        "shape", Area.INVALID, "Things that violate a shape",
+        "All statements of the harvest were validated together against the SHACL shapes given.",
+        "Mend the statements about the nodes named, or the shape.",
+        (_SHACL,),
+        leads="violated by",
     ),
     Check(
         "licence", _F, "The data name their licence",

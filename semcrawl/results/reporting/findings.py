@@ -133,6 +133,8 @@ class Report:
     verdicts: list[Verdict] = field(default_factory=list)
     #: what became of the documents since a moment; ``None``: it is not known since when
     changes: Changes | None = None
+    #: the areas that were judged, in order
+    areas: list[Area] = field(default_factory=lambda: [a for a in Area if a is not Area.INVALID])
     #: what this report does not judge, and why
     not_judged: list[str] = field(default_factory=list)
 
@@ -161,7 +163,7 @@ class Report:
         counts = self.counts()
         return {
             "job": self.name,
-            "counts": {str(area): counts[area] for area in Area},
+            "counts": {str(area): counts[area] for area in self.areas},
             "documents": [document.as_dict() for document in self.documents],
             "findings": [finding.as_dict() for finding in self.findings],
             "hosts": [verdict.as_dict() for verdict in self.verdicts],

@@ -66,11 +66,14 @@ _FIRST_PAGES = (
 )
 
 
-def report_of(job: Job, hosts: Collection[str] = (), since: float | None = None) -> Report:
+def report_of(
+    job: Job, hosts: Collection[str] = (), since: float | None = None, shapes: bytes = b""
+) -> Report:
     """Return the report of a job, of all hosts or of some.
 
     ``hosts``: only these (with their ports), and the links on their pages. ``since``: moment to
-    compare with, in seconds since the epoch. It reads records and statements once, and the
+    compare with, in seconds since the epoch. ``shapes``: SHACL in N-Quads, which all statements are
+    validated against. It reads records and statements once, and the
     vocabularies among the documents twice. Raises ``StoreError`` for records that cannot be read.
     """
     report = Report(job.folder.resolve().name, not_judged=list(_LIMITS))
@@ -87,6 +90,11 @@ def report_of(job: Job, hosts: Collection[str] = (), since: float | None = None)
     found = [one for one in found if one.page_count or one.subject not in visits.tried]
     found += _bare_things(read, only_pages, documents)
     found += _undefined_terms(job, read, visits, documents)
+    if shapes:
+        from semcrawl.results.reporting.conformance import violations  # an extra, slow to import
+
+        found += violations(job.quads(), shapes)
+        report.areas = list(Area)
     verdicts = list(_verdicts(read, visits, documents))
     found += [
         Finding(one.check, f"http://{one.host}/", one.host, one.evidence)

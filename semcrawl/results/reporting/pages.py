@@ -31,6 +31,7 @@ _HEADS = {
     Area.BROKEN: ("Broken", "Data that programs cannot read, or not all of it."),
     Area.DEAD: ("Dead", "Addresses that lead nowhere, and names that nothing defines."),
     Area.SERVED: ("Served badly", "Answers that mislead programs."),
+    Area.INVALID: ("Invalid", "Data that violate the shapes given."),
 }
 _MARKS = {True: ("yes", "✓"), False: ("no", "✗"), None: ("open", "–")}
 
@@ -43,9 +44,7 @@ def report_page(report: Report) -> str:
         "RDF documents": len(report.documents) - embedded,
         "pages with data": embedded,
         "statements": sum(one.statements for one in report.documents),
-        "broken": counts[Area.BROKEN],
-        "dead": counts[Area.DEAD],
-        "served badly": counts[Area.SERVED],
+        **{_HEADS[area][0].lower(): counts[area] for area in _headed(report)},
     }
     made = time.strftime("%Y-%m-%d", time.gmtime())
     parts = [
@@ -55,13 +54,18 @@ def report_page(report: Report) -> str:
         tiles(figures),
         _changes(report.changes) if report.changes else "",
         _hosts(report),
-        *(_area(area, report.of(area)) for area in _HEADS),
+        *(_area(area, report.of(area)) for area in _headed(report)),
         _findable(report.verdicts),
         _documents(report.documents),
         _limits(report.not_judged),
         f"<footer>Made by semcrawl {escape(__version__)}.</footer>",
     ]
     return whole_page(f"{report.name}: report", "\n".join(part for part in parts if part))
+
+
+def _headed(report: Report) -> list[Area]:
+    """Return the areas that were judged and have a part of the page with their findings."""
+    return [area for area in report.areas if area in _HEADS]
 
 
 def _area(area: Area, findings: Sequence[Finding]) -> str:
@@ -128,6 +132,7 @@ def _address(url: str) -> str:
 
 
 def _hosts(report: Report) -> str:
+    areas = _headed(report)
     rows: list[str] = []
     linked: list[str] = []
     judged: defaultdict[str, list[Verdict]] = defaultdict(list)
@@ -137,15 +142,16 @@ def _hosts(report: Report) -> str:
     for host, sums in list(report.per_host().items())[:_MOST]:
         of_host = judged[host]
         passed = sum(bool(verdict.passed) for verdict in of_host)
-        counts = "".join(f"<td>{sums.findings[area] or '–'}</td>" for area in _HEADS)
+        counts = "".join(f"<td>{sums.findings[area] or '–'}</td>" for area in areas)
         found = f"{passed} of {len(of_host)}" if of_host else "–"
         (rows if sums.documents else linked).append(
             f"<tr><td>{html_text(host)}</td><td>{sums.documents:,}</td>"
             f'<td class="wide">{sums.statements:,}</td>{counts}<td>{found}</td></tr>'
         )
+    names = "".join(f"<th>{_HEADS[area][0].lower()}</th>" for area in areas)
     heads = (
-        '<th>host</th><th>documents</th><th class="wide">statements</th><th>broken</th>'
-        "<th>dead</th><th>served badly</th><th>easy to find</th>"
+        '<th>host</th><th>documents</th><th class="wide">statements</th>'
+        f"{names}<th>easy to find</th>"
     )
 
     def table(some: Sequence[str]) -> str:
@@ -253,6 +259,7 @@ _DIMENSIONS = {
     Area.BROKEN: "syntacticValidity",
     Area.DEAD: "availability",
     Area.SERVED: "interoperability",
+    Area.INVALID: "semanticAccuracy",
     Area.FINDABLE: "understandability",
 }
 
@@ -308,7 +315,7 @@ def _assertion(
 
 
 def _measurements(report: Report, made: Literal) -> Iterator[Triple]:
-    metrics = {area: NamedNode(f"{NAMESPACE}{area}-findings") for area in Area}
+    metrics = {area: NamedNode(f"{NAMESPACE}{area}-findings") for area in report.areas}
     for area, metric in metrics.items():
         yield Triple(metric, _TYPE, NamedNode(_DQV + "Metric"))
         yield Triple(metric, NamedNode(_DQV + "inDimension"), NamedNode(_LDQD + _DIMENSIONS[area]))
