@@ -25,7 +25,7 @@ import sys
 import time
 import traceback
 from asyncio import Future
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import partial
@@ -291,6 +291,24 @@ def signals_call(
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def serve_until_stopped(serve: Callable[[asyncio.Event], Awaitable[None]], port: int) -> None:
+    """Run a server until Ctrl-C and the like set its event.
+
+    Raises ``UsageError`` if the port cannot be had.
+    """
+
+    async def run() -> None:
+        stopped, loop = asyncio.Event(), asyncio.get_running_loop()
+        with signals_call(lambda: loop.call_soon_threadsafe(stopped.set)):
+            await serve(stopped)
+
+    try:
+        asyncio.run(run())
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise UsageError(f"cannot serve on port {port}: {reason}") from None
 
 
 logger = logging.getLogger(__name__)

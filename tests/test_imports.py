@@ -34,11 +34,12 @@ HOUSES = {
 #: own floor and from lower ones. What is not named here is the ground
 FLOORS: list[set[str]] = [
     {"__main__", "commandline", "commands"},
+    {"watch"},
     {"middlewares", "spiders"},
     {"pipelines"},
     {"crawl"},
     {"frontier"},
-    {"metadata"},
+    {"metadata", "localpages"},
     {"relevance"},
     {"topics"},
     {"addon", "config", "houses"},

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.commandline import JobCommand, print_json, print_table, remark, signals_call
+from semcrawl.commandline import JobCommand, print_json, print_table, remark, serve_until_stopped
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import UsageError
 from semcrawl.settings.reader import fill
@@ -127,16 +125,7 @@ def _say_that_it_takes_long(images: int) -> None:
 def _serve(search: ImageSearch, port: int) -> None:
     from semcrawl.imagesearch.serving import serve_search
 
-    async def serve() -> None:
-        stopped, loop = asyncio.Event(), asyncio.get_running_loop()
-        with signals_call(lambda: loop.call_soon_threadsafe(stopped.set)):
-            await serve_search(search, port, _say_where, stopped)
-
-    try:
-        asyncio.run(serve())
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        raise UsageError(f"cannot serve on port {port}: {reason}") from None
+    serve_until_stopped(lambda stopped: serve_search(search, port, _say_where, stopped), port)
 
 
 def _say_where(address: str) -> None:

@@ -38,6 +38,7 @@ from semcrawl.crawl.leadmemory import LeadMemory
 from semcrawl.crawl.options import SessionOptions
 from semcrawl.crawl.sharedcontexts import ContextCache
 from semcrawl.crawl.sharedrobots import SharedRobots
+from semcrawl.crawl.workersigns import Signs
 from semcrawl.errors import FrontierCorrupt, FrontierError, FrontierGone, SemcrawlError
 from semcrawl.frontier.backends import check_backend, check_crawl_name, job_backend
 from semcrawl.frontier.contract import Frontier, FrontierOptions, Lease, WaitingLink
@@ -109,6 +110,7 @@ class CrawlSession:
         #: fetches not reported to the frontier yet: host, and whether it gave a target
         self._yields: list[tuple[str, bool]] = []
         self.outlook = Outlook(strategy, options.patience)
+        self._signs = Signs(self)
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         #: no more links are taken
@@ -133,7 +135,8 @@ class CrawlSession:
         await self.open()
         self._channels.open(queue, channel)
         if not self._tasks:
-            self._tasks = [asyncio.create_task(t) for t in (self._pump(), self._keep_leases())]
+            tasks = (self._pump(), self._keep_leases(), self._signs.keep())
+            self._tasks = [asyncio.create_task(task) for task in tasks]
         self.wake()
 
     async def hand_over(
@@ -179,6 +182,7 @@ class CrawlSession:
             partial(self._leases.flush, self.frontier, final=True),
             self._learning.save,
             partial(self.outlook.look_back, self.frontier),
+            partial(self._signs.give, ended=True),
         ):
             # a step that fails, at a corrupt key say, must not stop the others
             try:

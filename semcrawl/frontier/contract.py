@@ -887,6 +887,8 @@ class Importer(Protocol):
 class Frontier(LinkQueue, Protocol):
     """A worker's frontier: the queue of links, and the state that all workers share."""
 
+    #: name of this worker (:func:`semcrawl.frontier.workers.worker_name`)
+    worker_id: str
     #: the options in force; :meth:`open` may slow down their pace
     options: FrontierOptions
 

@@ -8,8 +8,7 @@ run one script of their own.
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Any
@@ -17,9 +16,8 @@ from typing import Any
 from aiohttp import web
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from sqlalchemy.exc import SQLAlchemyError
-from yarl import URL
 
-from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.errors import UsageError
 from semcrawl.imagesearch.search import (
     MAX_QUERY,
     ImageSearch,
@@ -29,32 +27,27 @@ from semcrawl.imagesearch.search import (
     thumbnail_of,
     thumbnail_path,
 )
-from semcrawl.metadata.database import one_line
-
-logger = logging.getLogger(__name__)
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+from semcrawl.localpages import guarded, serve_pages
 
 #: images per page, and most images per answer of the API
 _PER_PAGE, _MOST = 48, 200
-_LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 _FILES = {"style.css": "text/css", "keys.js": "text/javascript", "icon.svg": "image/svg+xml"}
-_HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-}
+_POLICY = (
+    "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 
 
 def search_app(search: ImageSearch) -> web.Application:
     """Return the web application of one search."""
     pages = _Pages(search)
-    app = web.Application(middlewares=[_guarded(pages)], client_max_size=0)
+    guard = guarded(
+        pages.problem,
+        _POLICY,
+        errors=(SQLAlchemyError, OSError),
+        failure="the images cannot be read: ",
+    )
+    app = web.Application(middlewares=[guard], client_max_size=0)
     app.add_routes(
         [
             web.get("/", pages.page),
@@ -76,52 +69,7 @@ async def serve_search(
 
     Raises ``OSError`` if the port is taken.
     """
-    logger.addFilter(_in_one_line)
-    runner = web.AppRunner(search_app(search), access_log=None, logger=logger)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", port).start()
-        started(f"http://127.0.0.1:{runner.addresses[0][1]}/")
-        await stopped.wait()
-    finally:
-        await runner.cleanup()
-
-
-def _in_one_line(record: logging.LogRecord) -> bool:
-    """Log errors, such as requests that are not HTTP, in one line without a traceback."""
-    if record.exc_info and (error := record.exc_info[1]) is not None:
-        record.msg, record.args = f"{record.getMessage()}: {one_line(error)}"[:300], ()
-        record.exc_info = None
-    return True
-
-
-def _guarded(pages: _Pages) -> Any:
-    """Refuse foreign hosts, answer errors in one line, and add the headers to every response."""
-
-    @web.middleware
-    async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
-        try:
-            if not _is_local(request):
-                raise web.HTTPForbidden(text="ask for 127.0.0.1 or localhost")
-            answer = await handler(request)
-        except UsageError as error:
-            answer = pages.problem(request, 400, str(error))
-        except web.HTTPException as error:
-            own = "" if error.text == f"{error.status}: {error.reason}" else error.text
-            answer = pages.problem(request, error.status, own or "")
-        except (SemcrawlError, SQLAlchemyError, OSError) as error:
-            answer = pages.problem(request, 500, f"the images cannot be read: {one_line(error)}")
-        answer.headers.update(_HEADERS)
-        return answer
-
-    return guarded
-
-
-def _is_local(request: web.Request) -> bool:
-    try:
-        return URL(f"http://{request.headers.get('Host', '')}").host in _LOCAL
-    except ValueError:
-        return False
+    await serve_pages(search_app(search), port, started, stopped)
 
 
 class _Pages:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -300,101 +300,144 @@ _UNREAD = f"{Kind.OTHER}:"
 _STOPPED = select(func.count()).where(Fetch.reasons.contains(f": {STOPPED}"))
 
 
-def summarise(engine: Engine, targets: Targets | None = None, threshold: float = 0.0) -> Summary:
-    """Add up the table ``fetch``, over all runs of the job.
+class Sums:
+    """Adds up attempts, which come in the order of their rows: :data:`COLUMNS` of each.
 
     Documents and pages count once, by their last attempt, as in ``quads.nq``. One that has changed
     counts with its new quads; one that is gone does not count. ``threshold``: least relevance of a
     target, if there is a topic.
     """
-    targets = targets or Targets()
-    summary = Summary()
-    outcomes: Counter[str] = Counter()
-    hosts: dict[str, HostSummary] = {}
-    missed = Missed()
-    ways: defaultdict[str, WaySummary] = defaultdict(WaySummary)
-    kinds = (FetchOutcome.FETCHED_RDF, FetchOutcome.FETCHED_HTML, FetchOutcome.FETCHED_IMAGE)
-    #: by outcome and final URL: host, quads and way
-    found: dict[str, dict[str, tuple[HostSummary, int, WaySummary]]] = {kind: {} for kind in kinds}
-    wanted: dict[str, HostSummary] = {}
-    unread: dict[str, str] = {}
-    faulty: set[str] = set()
-    columns = (
-        Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.status, Fetch.quads, Fetch.bytes,
-        Fetch.rules, Fetch.found_by, func.substr(Fetch.errors, 1, len(ROBOTS_FIRST)),
-        Fetch.content_type, Fetch.relevance, Fetch.real_type, Fetch.errors.contains(ERRORS),
-    )  # fmt: skip
+
+    def __init__(self, targets: Targets | None = None, threshold: float = 0.0) -> None:
+        self._targets = targets or Targets()
+        self._threshold = threshold
+        self._summary = Summary()
+        self._outcomes: Counter[str] = Counter()
+        self._missed = Missed()
+        self._ways: defaultdict[str, WaySummary] = defaultdict(WaySummary)
+        kinds = (FetchOutcome.FETCHED_RDF, FetchOutcome.FETCHED_HTML, FetchOutcome.FETCHED_IMAGE)
+        #: by outcome and final URL: host, quads and way
+        self._found: dict[str, dict[str, tuple[HostSummary, int, WaySummary]]] = {
+            kind: {} for kind in kinds
+        }
+        self._wanted: dict[str, HostSummary] = {}
+        self._unread: dict[str, str] = {}
+        self._faulty: set[str] = set()
+        #: by host, with its port
+        self._hosts: dict[str, HostSummary] = {}
+
+    def add(self, row: Sequence[Any]) -> None:
+        """Add an attempt."""
+        url, final_url, outcome, status, quads, size, rules, way, errors, *judged = row
+        media_type, relevance, real_type, has_errors = judged
+        summary, found, wanted = self._summary, self._found, self._wanted
+        self._unread.pop(url, None)
+        self._faulty.discard(url)
+        if has_errors and outcome in _READ:
+            self._faulty.add(url)
+        if real_type.startswith(_UNREAD):
+            self._unread[url] = real_type.removeprefix(_UNREAD)
+        self._outcomes[outcome] += 1
+        summary.bytes += size
+        if is_robots(url, outcome):
+            summary.robots_requests += 1
+            return
+        if is_context_fetch(rules):
+            summary.context_requests += was_sent(outcome, errors)
+            return
+        # if nothing was there, that is no failure
+        guess = is_guess(rules) or way == FoundBy.FOLDER
+        if not guess:
+            self._missed.note(url, final_url, outcome, status, errors)
+        host, found_by = self._hosts.setdefault(netloc_of(url), HostSummary()), self._ways[way]
+        if was_sent(outcome, errors):
+            summary.requests += 1
+            host.requests += 1
+            found_by.requests += 1
+        host.errors += outcome in PROBLEMS and not guess
+        if outcome == FetchOutcome.FETCHED_RDF or means_gone(outcome, status):
+            for known in found.values():
+                known.pop(url, None)
+            wanted.pop(url, None)
+        if outcome in found:
+            found[outcome][final_url or url] = host, quads, found_by
+        if outcome in _KINDS:
+            wanted.pop(final_url or url, None)
+            about_it = relevance is None or relevance >= self._threshold
+            if about_it and (
+                outcome == FetchOutcome.FETCHED_IMAGE
+                or self._targets.include(_KINDS[outcome], media_type, quads, url=url)
+            ):
+                wanted[final_url or url] = host
+
+    @property
+    def requests(self) -> int:
+        """Requests so far."""
+        return self._summary.requests
+
+    @property
+    def targets(self) -> int:
+        """Targets so far."""
+        return len(self._wanted)
+
+    def summary(self) -> Summary:
+        """Return the sums so far; more attempts may follow."""
+        ways = {way: WaySummary(sums.requests) for way, sums in self._ways.items()}
+        hosts = {
+            name: HostSummary(requests=host.requests, errors=host.errors)
+            for name, host in self._hosts.items()
+        }
+        renewed = {id(host): hosts[name] for name, host in self._hosts.items()}
+        renewed_ways = {id(sums): ways[way] for way, sums in self._ways.items()}
+        summary = replace(
+            self._summary,
+            missed=self._missed.by_reason(),
+            with_errors=len(self._faulty),
+            unread=dict(Counter(self._unread.values()).most_common()),
+            outcomes=dict(sorted(self._outcomes.items())),
+        )
+        documents, pages, images = (known.values() for known in self._found.values())
+        for host, _, _ in images:
+            renewed[id(host)].images += 1
+        for old, quads, way in documents:
+            host, found_by = renewed[id(old)], renewed_ways[id(way)]
+            summary.rdf_documents += 1
+            summary.quads += quads
+            host.rdf_documents += 1
+            found_by.rdf_documents += 1
+            host.quads += quads
+        for old, quads, way in pages:
+            summary.html_documents += 1
+            renewed[id(old)].html_documents += 1
+            renewed_ways[id(way)].html_documents += 1
+            summary.embedded_documents += quads > 0
+            summary.embedded_quads += quads
+        for host in self._wanted.values():
+            summary.targets += 1
+            renewed[id(host)].targets += 1
+        summary.found_by = {way: sums for way, sums in sorted(ways.items()) if way}
+        summary.hosts = dict(
+            sorted(hosts.items(), key=lambda pair: (-pair[1].targets, -pair[1].requests, pair[0]))
+        )
+        return summary
+
+
+#: what :class:`Sums` adds up
+COLUMNS = (
+    Fetch.url, Fetch.final_url, Fetch.outcome, Fetch.status, Fetch.quads, Fetch.bytes,
+    Fetch.rules, Fetch.found_by, func.substr(Fetch.errors, 1, len(ROBOTS_FIRST)),
+    Fetch.content_type, Fetch.relevance, Fetch.real_type, Fetch.errors.contains(ERRORS),
+)  # fmt: skip
+
+
+def summarise(engine: Engine, targets: Targets | None = None, threshold: float = 0.0) -> Summary:
+    """Add up the table ``fetch``, over all runs of the job, as :class:`Sums` does."""
+    sums = Sums(targets, threshold)
     with Session(engine) as session:
-        summary.checks_stopped = session.scalar(_STOPPED) or 0
-        rows = session.execute(select(*columns).order_by(Fetch.id)).yield_per(1000)
-        for row in rows:
-            url, final_url, outcome, status, quads, size, rules, way, errors, *judged = row
-            media_type, relevance, real_type, has_errors = judged
-            unread.pop(url, None)
-            faulty.discard(url)
-            if has_errors and outcome in _READ:
-                faulty.add(url)
-            if real_type.startswith(_UNREAD):
-                unread[url] = real_type.removeprefix(_UNREAD)
-            outcomes[outcome] += 1
-            summary.bytes += size
-            if is_robots(url, outcome):
-                summary.robots_requests += 1
-                continue
-            if is_context_fetch(rules):
-                summary.context_requests += was_sent(outcome, errors)
-                continue
-            # if nothing was there, that is no failure
-            guess = is_guess(rules) or way == FoundBy.FOLDER
-            if not guess:
-                missed.note(url, final_url, outcome, status, errors)
-            host, found_by = hosts.setdefault(netloc_of(url), HostSummary()), ways[way]
-            if was_sent(outcome, errors):
-                summary.requests += 1
-                host.requests += 1
-                found_by.requests += 1
-            host.errors += outcome in PROBLEMS and not guess
-            if outcome == FetchOutcome.FETCHED_RDF or means_gone(outcome, status):
-                for known in found.values():
-                    known.pop(url, None)
-                wanted.pop(url, None)
-            if outcome in found:
-                found[outcome][final_url or url] = host, quads, found_by
-            if outcome in _KINDS:
-                wanted.pop(final_url or url, None)
-                about_it = relevance is None or relevance >= threshold
-                if about_it and (
-                    outcome == FetchOutcome.FETCHED_IMAGE
-                    or targets.include(_KINDS[outcome], media_type, quads, url=url)
-                ):
-                    wanted[final_url or url] = host
-    documents, pages, images = (known.values() for known in found.values())
-    for host, _, _ in images:
-        host.images += 1
-    for host, quads, found_by in documents:
-        summary.rdf_documents += 1
-        summary.quads += quads
-        host.rdf_documents += 1
-        found_by.rdf_documents += 1
-        host.quads += quads
-    for host, quads, found_by in pages:
-        summary.html_documents += 1
-        host.html_documents += 1
-        found_by.html_documents += 1
-        summary.embedded_documents += quads > 0
-        summary.embedded_quads += quads
-    for host in wanted.values():
-        summary.targets += 1
-        host.targets += 1
-    summary.missed = missed.by_reason()
-    summary.with_errors = len(faulty)
-    summary.unread = dict(Counter(unread.values()).most_common())
-    summary.outcomes = dict(sorted(outcomes.items()))
-    summary.found_by = {way: sums for way, sums in sorted(ways.items()) if way}
-    summary.hosts = dict(
-        sorted(hosts.items(), key=lambda pair: (-pair[1].targets, -pair[1].requests, pair[0]))
-    )
-    return summary
+        stopped = session.scalar(_STOPPED) or 0
+        for row in session.execute(select(*COLUMNS).order_by(Fetch.id)).yield_per(1000):
+            sums.add(row)
+    return replace(sums.summary(), checks_stopped=stopped)
 
 
 def last_problem(engine: Engine) -> str:

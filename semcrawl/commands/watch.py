@@ -1,0 +1,104 @@
+"""``semcrawl watch``: serve a page that shows a crawl, with metrics and health."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from semcrawl.commandline import OfflineCommand, serve_until_stopped
+from semcrawl.commands._summary import last_summary
+from semcrawl.config.options import ReaderOptions
+from semcrawl.config.targets import Targets
+from semcrawl.errors import UsageError, existing_folder
+from semcrawl.frontier.backends import check_crawl_name
+from semcrawl.localpages import LOOPBACK
+from semcrawl.settings.reader import fill
+from semcrawl.topics import threshold
+from semcrawl.watch import CrawlView
+
+#: default port
+PORT = 8267
+
+
+class Command(OfflineCommand):
+    """Shows a crawl in a browser, whether it runs or has ended."""
+
+    arguments = "[options] [DIR | REDIS_URL]"
+    summary = "Watch a crawl in the browser, and give its figures to Prometheus"
+    description = (
+        "Serve a page on this machine that shows the crawl in DIR (default: the current folder) "
+        "or on a Redis: what it found and finds, what waits, hosts, workers, errors. /metrics has "
+        "the figures for Prometheus, /view as JSON; /health and /ready are for health checks. It "
+        "only reads, and only while a page is open or somebody asks."
+    )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add this command's options."""
+        super().add_options(parser)
+        group = parser.add_argument_group("Watch")
+        group.add_argument(
+            "--port", type=int, default=PORT, metavar="N", help=f"port ({PORT}; 0: a free one)"
+        )
+        group.add_argument(
+            "--bind",
+            default=LOOPBACK,
+            metavar="ADDRESS",
+            help=f"address of this machine to listen on ({LOOPBACK}: nobody else can ask)",
+        )
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Take a Redis from the arguments."""
+        take_redis(args, self.own_settings)
+        super().process_options(args, opts)
+
+    def check(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse invalid options."""
+        if len(args) > 1:
+            raise UsageError("give one job folder, or the address of a Redis")
+        check_port(opts.port, "--port")
+        check_crawl_name(self.own_settings)
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Serve until Ctrl-C."""
+        serve_view(view_of(self.own_settings, args), opts.port, opts.bind)
+
+
+def check_port(port: int, option: str) -> None:
+    """Raise ``UsageError`` if there is no such port."""
+    if not 0 <= port <= 65535:
+        raise UsageError(f"{option} must be from 0 to 65535, not {port}")
+
+
+def take_redis(args: list[str], settings: Any) -> None:
+    """Make the address of a Redis, if it is the first argument, the setting ``REDIS_URL``."""
+    if args and args[0].partition("://")[0].partition("+")[0] in ("redis", "rediss", "unix"):
+        settings.set("REDIS_URL", args.pop(0), "cmdline")
+
+
+def view_of(settings: Any, args: list[str], *, ended: bool = True) -> CrawlView:
+    """Return the view of the crawl that arguments and settings name."""
+    on_redis = bool(settings.get("REDIS_URL"))
+    folder = Path(args[0]) if args else None if on_redis else Path()
+    if folder is not None and ended:
+        existing_folder(folder)
+    kinds = last_summary(folder).get("target_kinds") if folder is not None and ended else None
+    targets = Targets.parse(kinds) if kinds else fill(ReaderOptions, settings).targets
+    least = last_summary(folder).get("threshold") if folder is not None and ended else None
+    return CrawlView(settings, folder, targets=targets, threshold=least or threshold(settings))
+
+
+def serve_view(view: CrawlView, port: int, bind: str) -> None:
+    """Serve a view until Ctrl-C; raise ``UsageError`` if the port cannot be had."""
+    from semcrawl.watch.watchpages import serve_watch
+
+    def started(address: str) -> None:
+        print(f"Watch the crawl at {address}\nStop with Ctrl-C.", file=sys.stderr, flush=True)
+
+    async def serve(stopped: asyncio.Event) -> None:
+        await view.frontier()  # a wrong folder is told at once
+        await serve_watch(view, port, started, stopped, bind=bind)
+
+    serve_until_stopped(serve, port)
