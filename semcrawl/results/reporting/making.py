@@ -91,7 +91,7 @@ def report_of(
     found += _bare_things(read, only_pages, documents)
     found += _undefined_terms(job, read, visits, documents)
     if shapes:
-        from semcrawl.results.reporting.conformance import violations  # an extra, slow to import
+        from semcrawl.results.reporting._conformance import violations  # an extra, slow to import
 
         found += violations(job.quads(), shapes)
         report.areas = list(Area)
