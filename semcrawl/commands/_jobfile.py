@@ -191,7 +191,7 @@ def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
 
 def _fault_of_setting(row: Setting, name: str, value: Any) -> str:
     """Return what is wrong with a value of a setting, or an empty text."""
-    if row.secret or _has_password(value):
+    if row.secret or (isinstance(value, str) and _has_password(value)):
         return _in_environment(row.name)
     if wanted := _wanted(row, value):
         return f"must be {wanted}, not {_shown(value)}"
@@ -216,6 +216,8 @@ def _wanted(row: Setting, value: Any) -> str:
         return "a whole number" if isinstance(default, int) else "a number"
     if isinstance(default, dict):
         return "" if isinstance(value, dict) else "a table"
+    if row.plain and isinstance(value, dict):
+        return ""  # such as logins, which are read later
     if isinstance(default, list) or not row.words:
         return "" if isinstance(value, str) or _is_texts(value) else "a text or a list of texts"
     return "" if isinstance(value, str) else "a text"

@@ -21,6 +21,7 @@ from scrapy.utils.url import add_http_if_no_scheme
 from semcrawl.commandline import Crawls
 from semcrawl.config.checks import unheeded
 from semcrawl.config.jobdir import ResultOptions, job_path
+from semcrawl.config.logins import read_logins
 from semcrawl.config.options import LeadOptions, read_options, robots_tags
 from semcrawl.config.scope import url_normalisation
 from semcrawl.crawl.crawllimits import Limits
@@ -194,6 +195,7 @@ def check_crawl(settings: BaseSettings) -> None:
             raise UsageError(f"the environment's {scheme}_proxy {fault}")
     _check_handlers(settings)
     url_normalisation(settings)
+    read_logins(settings)
     for house in houses():
         house.check(settings)
     fetch_topic_files(settings)

@@ -60,6 +60,7 @@ from scrapy.utils.ssl import _log_sslobj_debug_info, _make_ssl_context
 from scrapy.utils.url import add_http_if_no_scheme
 from yarl import URL
 
+from semcrawl.config.logins import Login, read_logins
 from semcrawl.config.scope import Scope
 from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.attempt import AT_ADDRESS, FIRST_ANSWER, LATENCY, LEAVES, ROBOTS
@@ -681,6 +682,8 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
         self._headers_limit = fill(TransferOptions, settings).headers_limit
         self._disk_above = fill(TransferOptions, settings).in_memory
         self._folder = spool_folder(settings)
+        self._logins = read_logins(settings)
+        self._keeps_cookies = settings.getbool("COOKIES_ENABLED")
         self._session: aiohttp.ClientSession | None = None
 
     async def download_request(self, request: Request) -> Response:
@@ -696,6 +699,7 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
         GATE.set(request.meta.get(AT_ADDRESS))
         ON_CONNECTED.set(request.meta.pop(LEAVES, None))
         first = request.meta.get(FIRST_ANSWER, 0.0)
+        login = self._logins.of(request.url)
         began = time.monotonic()
         with scrapys_exceptions(request, seconds, first):
             async with self._session.request(
@@ -704,7 +708,7 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
                 data=request.body or None,
                 allow_redirects=False,
                 timeout=_timeouts(seconds, first),
-                **_headers_and_proxy(request),
+                **_headers_and_proxy(request, login),
             ) as got:
                 answer = cast("_Answer", got)
                 if first:
@@ -712,7 +716,7 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
                 request.meta[LATENCY] = time.monotonic() - began
                 if self._tells_tls and answer.tls is not None:
                     _log_sslobj_debug_info(answer.tls)
-                return await self._read(answer, request)
+                return await self._read(answer, request, is_member=login is not None)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -733,9 +737,14 @@ class AiohttpDownloadHandler(BaseDownloadHandler):
         session._retry_connection = False
         return session
 
-    async def _read(self, answer: _Answer, request: Request) -> Response:
-        """Make the response; read its body unless a receiver of ``headers_received`` stops it."""
+    async def _read(self, answer: _Answer, request: Request, *, is_member: bool) -> Response:
+        """Make the response; read its body unless a receiver of ``headers_received`` stops it.
+
+        Cookies that a host gives to one that logged in are secrets, so they are left out.
+        """
         headers = Headers(answer.raw_headers)
+        if is_member and not self._keeps_cookies:
+            headers.pop(b"Set-Cookie", None)
         # the Content-Length of a 304 is that of the document
         length = 0 if answer.status in _BODILESS else answer.content_length
         stop = check_stop_download(
@@ -802,13 +811,23 @@ def _timeouts(seconds: float, first: float) -> aiohttp.ClientTimeout:
     )
 
 
-def _headers_and_proxy(request: Request) -> dict[str, Any]:
-    """Return aiohttp's arguments for a request's headers, and for its proxy and its headers."""
+def _headers_and_proxy(request: Request, login: Login | None) -> dict[str, Any]:
+    """Return aiohttp's arguments for a request's headers, and for its proxy and its headers.
+
+    The headers of a login are only here, as the request itself is recorded.
+    """
     headers = request.headers.to_tuple_list()
+    arguments: dict[str, Any] = {"headers": headers}
+    if login is not None:
+        told = {name.lower() for name, _ in login.headers}
+        kept = [pair for pair in headers if pair[0].lower() not in told]
+        headers = arguments["headers"] = [*kept, *login.headers]
+        if request.url.startswith("https:"):
+            arguments["ssl"] = login.context
     proxy = request.meta.get("proxy")
     if not proxy:
-        return {"headers": headers}
-    arguments: dict[str, Any] = {"headers": headers, "proxy": add_http_if_no_scheme(proxy)}
+        return arguments
+    arguments["proxy"] = add_http_if_no_scheme(proxy)
     if request.url.startswith("https:"):
         # the proxy tunnels the request and does not see its headers
         proxys_own = (_USER_AGENT, _PROXY_AUTHORIZATION)

@@ -448,6 +448,13 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             first=True,
         ),
         Setting(
+            "SEMCRAWL_LOGINS",
+            "",
+            "What hosts are told to let the crawl in: a TOML file that only its owner may read, or "
+            "a table that names where its secrets are (see starts.md). Empty: nothing.",
+            plain=True,
+        ),
+        Setting(
             "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES",
             False,
             "Whether hosts outside of the public internet (private and other special addresses, "

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from scrapy.settings import BaseSettings
 
+from semcrawl.config.logins import read_logins
 from semcrawl.pipelines.quads import EMBEDDED_STORE, StoreOptions, shared_ledger
 from semcrawl.results.stores.contract import GraphStore
 from semcrawl.results.stores.delivery import Deliverer
@@ -36,6 +40,14 @@ def check_store_settings(settings: BaseSettings) -> None:
         fill(SparqlOptions, settings)
 
 
+def with_login(options: SparqlOptions, settings: Mapping[str, Any]) -> SparqlOptions:
+    """Return the options with the user whom ``SEMCRAWL_LOGINS`` names, unless they name one."""
+    login = read_logins(settings).of(options.gsp_url or options.update_url)
+    if options.user or login is None:
+        return options
+    return replace(options, user=login.user, password=login.password)
+
+
 def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
     """Return a deliverer from the job folder to the store that the settings name.
 
@@ -50,7 +62,7 @@ def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
         store = embedded = EmbeddedStore(folder / EMBEDDED_FOLDER)
         is_new = embedded.is_new
     else:
-        store = SparqlStore(fill(SparqlOptions, settings))
+        store = SparqlStore(with_login(fill(SparqlOptions, settings), settings))
     deliverer = Deliverer(
         folder,
         store,
