@@ -17,7 +17,7 @@ from semcrawl.frontier.links import GUESS, LinkState
 from semcrawl.links import Link
 from semcrawl.recent import Recent
 from semcrawl.relevance.contract import Label
-from semcrawl.relevance.rules import relevancy_r
+from semcrawl.relevance.rules import may_be_r, relevancy_r
 from semcrawl.sources.listing import LAST, MANY_TARGETS, PLACES, SOON
 from semcrawl.sources.negotiation import (
     Wish,
@@ -197,5 +197,5 @@ class LeadRules:
 
 def shows_rdf(url: str, links: Sequence[Link], known: Callable[[str], bool]) -> bool:
     """Whether a page at ``url`` links to new RDF, judged by type or extension."""
-    new = (link for link in links if link.url != url and not known(link.url))
-    return any(relevancy_r(link)[0] is Label.R for link in new)
+    new = [link for link in links if link.url != url and not known(link.url)]
+    return may_be_r(new) and any(relevancy_r(link)[0] is Label.R for link in new)

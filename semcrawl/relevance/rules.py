@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from semcrawl.links import Link
@@ -21,6 +21,7 @@ from semcrawl.web.vocabulary import (
     RDF_EXTENSIONS,
     RDF_MEDIA_TYPES,
     RESOURCE_RELATIONS,
+    WordSearch,
 )
 
 #: names of the rules, in the order of T.2
@@ -34,6 +35,11 @@ _MEDIA_TYPE = re.compile(
     "|".join(re.escape(name) for name in sorted(RDF_MEDIA_TYPES, key=len, reverse=True))
 )
 _WORD = re.compile(r"[a-z0-9]+")
+#: one of them is in every link that a rule holds for
+_NAMES = WordSearch(
+    *(name.encode() for name in sorted(RDF_CONCEPT_WORDS | RDF_MEDIA_TYPES)),
+    *(f".{name}".encode() for name in sorted(RDF_EXTENSIONS)),
+)
 
 
 def relevancy_r(link: Link) -> tuple[Label, tuple[str, ...]]:
@@ -64,6 +70,15 @@ def relevancy_r(link: Link) -> tuple[Label, tuple[str, ...]]:
     if not extension or extension in HTML_EXTENSIONS or link.leads_on:
         return Label.H, ()
     return Label.N, ()
+
+
+def may_be_r(links: Iterable[Link]) -> bool:
+    """Whether :func:`relevancy_r` may label some link R; a fast answer for many links.
+
+    It is false only if no extension, type or text of theirs has a name of RDF.
+    """
+    texts = [f"{x.url}\n{x.type}\n{x.title}\n{x.anchor}\n{x.before} {x.after}" for x in links]
+    return bool(_NAMES.found_in("\n".join(texts).lower().encode(errors="replace")))
 
 
 def relevancy_inside_rdf(link: Link) -> Label:

@@ -84,7 +84,7 @@ class TopicSigns:
         if self._in_folders:
             if 0 < words < 1:  # whole names seldom repeat, so few are compared
                 words = max(words, self._similarity(" ".join(parts.last_words)))
-            words = max(words, self._of_folder(tuple(parts.folder_words)))
+            words = max(words, self._of_folder(tuple(parts.folder.words)))
         words = max(words, link.near_text or 0.0)
         if link.predicate:
             words = max(words, self._iri_similarity(link.predicate))

@@ -10,6 +10,7 @@ from semcrawl.errors import UsageError
 from semcrawl.relevance.learned.answering import NO_HOST
 from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.memory import CrawlMemory
+from semcrawl.relevance.learned.parts import twin_addresses
 from semcrawl.relevance.learned.table import Floats
 
 #: number of answering hosts from which on requests in flight are not limited
@@ -78,14 +79,14 @@ class Patience:
 
 
 def evidence(
-    memory: CrawlMemory, facts: LinkFacts, named: Iterable[tuple[str, int]]
+    memory: CrawlMemory, url: str, facts: LinkFacts, named: Iterable[tuple[str, int]]
 ) -> list[tuple[str, str]]:
     """Return rows about a link: its prior, its twins, its host, and its heaviest features.
 
     ``named`` has the names of its features and their rows in the weight table.
     """
     rows = [("prior", f"{facts.signs.prior:+.2f} logits")]
-    if memory.judge.any_known(memory.table, facts.twins):
+    if memory.judge.any_known(memory.table, twin_addresses(url)):
         penalty = memory.options.twin_penalty
         rows.append(("against", f"{-penalty:+.2f} page known under another address"))
     host = memory.hosts.numbers.get(facts.host, NO_HOST)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple
 from zlib import crc32
 
@@ -22,11 +23,13 @@ from semcrawl.relevance.learned.parts import (
     LinkParts,
     SeedFolders,
     fold_digits,
+    parts_of,
+    stem_of,
     tags_of,
-    twin_addresses,
+    way_between,
     words_of,
 )
-from semcrawl.relevance.learned.prior import LinkSigns, TargetSigns
+from semcrawl.relevance.learned.prior import LinkSigns, MarkupSigns, TargetSigns
 
 #: most texts of one kind whose rows are cached
 _CACHE_SIZE = 5_000
@@ -92,8 +95,8 @@ class LinkFacts(NamedTuple):
     #: whether it is never fetched
     dropped: bool
     signs: LinkSigns
-    #: other addresses of the same page, perhaps
-    twins: list[str]
+    #: what it shares with other addresses of the same page (:func:`stem_of`)
+    stem: int
 
 
 class FeatureMaker:
@@ -114,55 +117,63 @@ class FeatureMaker:
         mask = (1 << options.table_bits) - 1
         self._rows = {topic: _Rows(topic, mask) for topic in _TOPICS}
         self._folders = Folders()
-        self._markups: dict[tuple[str, str, str, str], _Markup] = {}
+        self._markups: dict[tuple[str, str, str, str, str], _Markup] = {}
         self._forms: dict[tuple[str, str, str, int], tuple[int, ...]] = {}
 
     def facts(
-        self, link: Link, page_folder: str, seeds: SeedFolders, relevance: float | None = None
-    ) -> LinkFacts:
-        """Describe a link found on a page in ``page_folder`` (``host/folder/``).
+        self,
+        links: Sequence[Link],
+        page_folder: str,
+        seeds: SeedFolders,
+        relevance: float | None = None,
+    ) -> list[LinkFacts]:
+        """Describe links found on a page in ``page_folder`` (``host/folder/``).
 
         ``relevance`` is that of the page to the topic. A link with an invalid URL is ``dropped``.
         """
-        parts = LinkParts(link, page_folder, seeds, self._folders)
-        signs = LinkSigns.of(link, parts, self._targets)
-        if link.element != "seed" and (signs.useless or not parts.readable):
-            row = np.array([self._rows["1"][""]], np.uint32)
-            return LinkFacts(row, ("", "", ""), parts.host, "", True, signs, [])
-        folder, markup, tables = parts.folder, self._markup(link), self._rows
-        if folder.rows is None:
-            folder.rows = self._rows_of(self._folder_tokens(folder))
-        tokens_of_link = self._own_tokens(link, parts)
-        if self._topic is not None:
-            near = self._topic.of(link, parts, relevance)
-            tokens_of_link += near.tokens
-            signs = about(signs, near, with_shares=self._with_shares)
-        own = [tables[topic][t] for topic, tokens in tokens_of_link for t in tokens]
-        rows = {*folder.rows, *markup.rows, *self._form(parts), *own}
-        site = page_folder.partition("/")[0]
-        return LinkFacts(
-            np.fromiter(rows, np.uint32, len(rows)),
-            (
-                f"{markup.shape} {parts.host} {len(parts.folders)} {parts.extension} "
-                f"{parts.trailing}",
-                folder.section,
-                folder.subsection,
-            ),
-            parts.host,
-            f"{site} {markup.shape}" if site != parts.host else "",
-            False,
-            signs,
-            twin_addresses(link.url),
-        )
+        if not links:
+            return []
+        site, tables = page_folder.partition("/")[0], self._rows
+        described: list[_Described] = []
+        flat: list[int] = []
+        ends = [0]
+        for link, parts in zip(links, parts_of(links, self._folders.among(seeds)), strict=True):
+            markup = self._markup(link)
+            signs = LinkSigns.of(link, parts, markup.signs, self._targets)
+            host, folder = parts.host, parts.folder
+            if link.element != "seed" and (signs.useless or not parts.readable):
+                flat.append(tables["1"][""])
+                described.append((("", "", ""), host, "", True, signs, 0))
+            else:
+                if folder.rows is None:
+                    folder.rows = self._rows_of(self._folder_tokens(folder))
+                rows = {*folder.rows, *markup.rows, *self._form(parts, page_folder)}
+                for topic, tokens in self._own_tokens(link, parts):
+                    rows.update(map(tables[topic].__getitem__, tokens))
+                if self._topic is not None:
+                    near = self._topic.of(link, parts, relevance)
+                    rows.update(self._rows_of(near.tokens))
+                    signs = about(signs, near, with_shares=self._with_shares)
+                flat += rows
+                cluster = f"{markup.shape} {host} {len(folder.names)} {parts.extension} "
+                groups = f"{cluster}{parts.trailing}", folder.section, folder.subsection
+                named_by = f"{site} {markup.shape}" if site != host else ""
+                described.append((groups, host, named_by, False, signs, stem_of(link.url)))
+            ends.append(len(flat))
+        every = np.frombuffer(array("I", flat), np.uint32)  # four times as fast as of a list
+        return [
+            LinkFacts(every[begin:end], *rest)
+            for (begin, end), rest in zip(pairwise(ends), described, strict=True)
+        ]
 
     def named(
         self, link: Link, page_folder: str, seeds: SeedFolders, relevance: float | None = None
     ) -> list[tuple[str, int]]:
         """Return the names and rows of all features, for explanations."""
         found: dict[str, int] = {}
-        parts = LinkParts(link, page_folder, seeds, self._folders)
+        (parts,) = parts_of([link], self._folders.among(seeds))
         for topic, tokens in chain(
-            self._form_tokens(parts),
+            self._form_tokens(parts, way_between(page_folder, parts.folder.text)),
             self._own_tokens(link, parts),
             self._folder_tokens(parts.folder),
             self._markup_tokens(link),
@@ -179,23 +190,25 @@ class FeatureMaker:
 
     def _markup(self, link: Link) -> _Markup:
         """Return the model's view of a link's element, cached."""
-        key = (link.tag_path, link.type, link.rel, link.predicate)
+        key = (link.tag_path, link.type, link.rel, link.predicate, link.element)
         markup = self._markups.get(key)
         if markup is None:
             if len(self._markups) >= _CACHE_SIZE:
                 self._markups.clear()
             rows = self._rows_of(self._markup_tokens(link))
-            markup = self._markups[key] = _Markup(tags_of(link)[1], rows)
+            signs = MarkupSigns.of(link, self._targets)
+            markup = self._markups[key] = _Markup(tags_of(link)[1], rows, signs)
         return markup
 
-    def _form(self, parts: LinkParts) -> tuple[int, ...]:
+    def _form(self, parts: LinkParts, page_folder: str) -> tuple[int, ...]:
         """Return the rows of a link's form, which many links of a site share, cached."""
-        key = (parts.extension, parts.ending, parts.way, len(parts.segments))
+        way = way_between(page_folder, parts.folder.text)
+        key = (parts.extension, parts.ending, way, len(parts.segments))
         rows = self._forms.get(key)
         if rows is None:
             if len(self._forms) >= _CACHE_SIZE:
                 self._forms.clear()
-            rows = self._forms[key] = self._rows_of(self._form_tokens(parts))
+            rows = self._forms[key] = self._rows_of(self._form_tokens(parts, way))
         return rows
 
     # kind and texts of all features: of the folder, the element, the form, the link itself
@@ -222,7 +235,7 @@ class FeatureMaker:
             if link.predicate:
                 yield "d", (link.predicate[:LONGEST],)
 
-    def _form_tokens(self, parts: LinkParts) -> Iterator[tuple[str, Sequence[str]]]:
+    def _form_tokens(self, parts: LinkParts, way: str) -> Iterator[tuple[str, Sequence[str]]]:
         families = self._families
         yield "1", ("",)
         if "extension" in families:
@@ -231,8 +244,8 @@ class FeatureMaker:
         if "path" in families:
             yield "n", (str(len(parts.segments)),)
         if "place" in families:
-            yield "w", (parts.way,)
-            yield "we", (f"{parts.way} {parts.ending}",)
+            yield "w", (way,)
+            yield "we", (f"{way} {parts.ending}",)
 
     def _own_tokens(self, link: Link, parts: LinkParts) -> list[tuple[str, Sequence[str]]]:
         families = self._families
@@ -243,7 +256,8 @@ class FeatureMaker:
         if parts.query and "query" in families:
             found.append(("q", parts.query_words[:6]))
         if "host" in families:
-            nearest = parts.folders[-1] if parts.folders else ""
+            names = parts.folder.names
+            nearest = names[-1] if names else ""
             found.append(("hp", (f"{parts.host}/{nearest}/*{parts.file}",)))
         if link.anchor and "anchor" in families:
             words = parts.anchor_words[:8]
@@ -270,10 +284,15 @@ class FeatureMaker:
 
 
 class _Markup(NamedTuple):
-    """The model's view of an element: the end of its tag path, and its rows."""
+    """The model's view of an element: the end of its tag path, its rows, and its signs."""
 
     shape: str
     rows: tuple[int, ...]
+    signs: MarkupSigns
+
+
+#: the fields of :class:`LinkFacts` behind ``rows``
+_Described = tuple[tuple[str, str, str], str, str, bool, LinkSigns, int]
 
 
 class _Rows(dict[str, int]):

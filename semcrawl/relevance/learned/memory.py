@@ -139,6 +139,7 @@ class CrawlMemory:
         numbers = self.table.append(
             urls,
             [f.rows for f in facts],
+            [f.stem for f in facts],
             prior=judged.priors,
             target_prior=judged.target_priors,
             index=judged.indexes,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from semcrawl.relevance.learned.features import LinkFacts
 from semcrawl.relevance.learned.options import LearnedOptions
+from semcrawl.relevance.learned.parts import twin_addresses
 from semcrawl.relevance.learned.prior import BASE
 from semcrawl.relevance.learned.table import FAILED, Floats, Ids, LinkTable, Rows
 
@@ -213,19 +214,24 @@ class Judge:
         """Judge links of one page, which need not be in the table."""
         if not facts:
             return Judgement(_NOTHING, _NOTHING, np.zeros(0, bool), _NOTHING, _NOTHING)
-        found, beside = [], set[str]()
+        found, beside, stems = [], set[str](), set[int]()
         for url, about in zip(urls, facts, strict=True):
-            known = self.any_known(table, about.twins, beside)
-            # two schemes of an address are more surely the same than other spellings
-            found.append(known + self.any_known(table, about.twins[-1:], beside))
+            known = 0
+            if about.stem in table.stems or about.stem in stems:
+                twins = twin_addresses(url)
+                # two schemes of an address are more surely the same than other spellings
+                known = self.any_known(table, twins, beside)
+                known += self.any_known(table, twins[-1:], beside)
+            found.append(known)
             beside.add(url)
-        twins, priors = np.array(found), self._priors(facts)
-        priors[0] -= np.float32(self._options.twin_penalty) * twins
+            stems.add(about.stem)
+        known_twins, priors = np.array(found), self._priors(facts)
+        priors[0] -= np.float32(self._options.twin_penalty) * known_twins
         starts = list(accumulate((len(f.rows) for f in facts[:-1]), initial=0))
         index, target = self._models.predict(
             np.concatenate([f.rows for f in facts]), np.array(starts), priors
         )
-        return Judgement(priors[0], priors[1], twins > 0, index, target)
+        return Judgement(priors[0], priors[1], known_twins > 0, index, target)
 
 
 def _normal(noise: int) -> float:

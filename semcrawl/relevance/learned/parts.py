@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from types import MappingProxyType
+from typing import Self
 from urllib.parse import unquote
 
 from semcrawl.links import Link
 
 _DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"[^\W_]+")
-#: translation table: lower-case letters, digits, and a space for every other byte
+#: translation table: lower-case letters, digits, and a space for every other byte but line feeds
 _ASCII_WORDS = bytes(
-    ord(chr(b).lower()) if b < 128 and chr(b).isalnum() else 32 for b in range(256)
+    ord(chr(b).lower()) if b < 128 and chr(b).isalnum() else 10 if b == 10 else 32
+    for b in range(256)
 )
 #: replaces every run of digits
 FOLDED = "0"
+#: beginning of words for ontologies in many languages, and of names like ``OntologyDocumentation``
+RDF_STEM = "ontolog"
 #: most characters of a URL
 LONGEST = 1000
 #: parts in which several addresses of one page differ
@@ -37,6 +42,15 @@ def words_of(text: str) -> list[str]:
     if text.isascii():  # the usual case, three times as fast without a regular expression
         return text.encode().translate(_ASCII_WORDS).decode().split()
     return _WORDS.findall(text.lower())
+
+
+def words_of_each(texts: Sequence[str]) -> list[list[str]]:
+    """Return :func:`words_of` of each text, in one pass over all of them."""
+    joined = "\n".join(texts)
+    if joined.isascii() and joined.count("\n") == len(texts) - 1:
+        lines = joined.encode().translate(_ASCII_WORDS).decode().split("\n")
+        return [line.split() for line in lines]
+    return [words_of(text) if text else [] for text in texts]
 
 
 def without_numbers(words: list[str]) -> list[str]:
@@ -78,8 +92,10 @@ def place_in(root: str, folder: str) -> str:
 class SeedFolders:
     """The folders of the crawl's seeds, by host."""
 
-    def __init__(self) -> None:
-        self.folders: dict[str, str] = {}
+    def __init__(self, folders: Mapping[str, str] = MappingProxyType({})) -> None:
+        self.folders: dict[str, str] = dict(folders)
+        #: number of changes, for those who remember what follows from them
+        self.changes = 0
 
     def add(self, url: str) -> None:
         """Add a seed; several on a host share the lowest folder above all of them."""
@@ -89,6 +105,7 @@ class SeedFolders:
         while not folder.startswith(known):
             known = known[:-1].rpartition("/")[0] + "/"
         self.folders[host] = known
+        self.changes += 1
 
     @contextmanager
     def for_now(self, url: str) -> Iterator[None]:
@@ -99,6 +116,7 @@ class SeedFolders:
         try:
             yield
         finally:
+            self.changes += 1
             if before is None:
                 del self.folders[host]
             else:
@@ -147,11 +165,28 @@ def twin_addresses(url: str) -> list[str]:
     return [*twins, www, secure]
 
 
+def stem_of(url: str) -> int:
+    """Return a number that an address and all its :func:`twin_addresses` share.
+
+    Few others have the same, so that most links need no comparison of addresses.
+    """
+    place, _, query = url.partition("://")[2].partition("?")
+    while place.startswith("www."):
+        place = place[4:]
+    above, _, name = place.rstrip("/").rpartition("/")
+    name = name.partition(".")[0].lower()
+    while above and (not name or name in _INDEX_PAGES):
+        above, _, name = above.rstrip("/").rpartition("/")
+        name = name.partition(".")[0].lower()
+    return hash((above, name, query))
+
+
 class Folder:
     """A folder of a host: the common part of the links into it."""
 
     __slots__ = (
-        "host", "names", "rows", "section", "segments", "subsection", "text", "within", "words",
+        "dull", "host", "named", "names", "rows", "section", "segments", "subsection", "text",
+        "within", "words",
     )  # fmt: skip
 
     def __init__(self, host: str, path: str, root: str) -> None:
@@ -170,22 +205,34 @@ class Folder:
         self.subsection = f"{host}/{'/'.join(self.names)}"
         #: rows of the folder's features, cached by :class:`FeatureMaker`
         self.rows: tuple[int, ...] | None = None
+        #: whether it has words of targets, and dull ones, cached by :class:`LinkSigns`
+        self.named: bool | None = None
+        self.dull = False
 
 
-class Folders:
-    """A bounded cache of folders by host and path."""
+class Folders(dict[str, Folder]):
+    """A bounded cache of folders, by the beginning of a URL without the folder's last slash."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str, str], Folder] = {}
+        super().__init__()
+        self._seeds = SeedFolders()
+        self._changes = 0
 
-    def get(self, host: str, path: str, seeds: SeedFolders) -> Folder:
-        """Return the folder of a lower-case path without its last slash."""
-        key = (host, path, seeds.root(host))
-        folder = self._known.get(key)
-        if folder is None:
-            if len(self._known) > _REMEMBERED:
-                self._known.clear()
-            folder = self._known[key] = Folder(*key)
+    def among(self, seeds: SeedFolders) -> Self:
+        """Return the folders as they are to these seeds."""
+        if self._seeds is not seeds or self._changes != seeds.changes or len(self) > _REMEMBERED:
+            self.clear()
+            self._seeds, self._changes = seeds, seeds.changes
+        return self
+
+    def __missing__(self, start: str) -> Folder:
+        """Take a URL without its last slash and what follows apart."""
+        host, path, _ = split_url(start + "/")
+        return self.add(start, host, path[:-1].lower())
+
+    def add(self, key: str, host: str, path: str) -> Folder:
+        """Add a folder by its host and its lower-case path without the last slash."""
+        folder = self[key] = Folder(host, path, self._seeds.root(host))
         return folder
 
 
@@ -199,23 +246,38 @@ class LinkParts:
     """The parts of a link; ``readable`` is false for an invalid URL."""
 
     __slots__ = (
-        "anchor_words", "ending", "endings", "extension", "file", "folder", "folder_words",
-        "folders", "host", "last_words", "query", "query_words", "readable", "segments",
-        "title_words", "trailing", "way", "within", "words_after", "words_before",
+        "anchor_words", "ending", "endings", "extension", "file", "folder", "host", "last_words",
+        "may_name", "query", "query_words", "readable", "segments", "title_words", "trailing", "words_after",
+        "words_before",
     )  # fmt: skip
 
-    def __init__(self, link: Link, page_folder: str, seeds: SeedFolders, folders: Folders) -> None:
-        self.host, path, query = split_url(link.url)
+    anchor_words: list[str]
+    title_words: list[str]
+    last_words: list[str]
+    words_before: list[str]
+    words_after: list[str]
+    #: false if no text of the page's links has :data:`RDF_STEM`
+    may_name: bool
+
+    def __init__(self, url: str, folders: Folders) -> None:
+        if "?" in url or "%" in url or "#" in url or len(url) > LONGEST or url.count("/") < 3:
+            self.host, path, query = split_url(url)
+            if "%" in path:
+                path = unquote(path, errors="replace")
+            above, _, last = path.lower().rpartition("/")
+            key = f"{self.host}{above}/"  # without a scheme, as URLs have one
+            folder = folders.get(key) or folders.add(key, self.host, above)
+            self.query = query.lower()
+            self.query_words = words_of(self.query) if query else []
+        else:  # most URLs
+            start, _, last = url.rpartition("/")
+            last = last.lower()
+            folder = folders[start]
+            self.host = folder.host
+            self.query = ""
+            self.query_words = []
+        self.folder = folder
         self.readable = bool(self.host)
-        if "%" in path:
-            path = unquote(path, errors="replace")
-        above, _, last = path.lower().rpartition("/")
-        self.folder = folder = folders.get(self.host, above, seeds)
-        self.way = way_between(page_folder, folder.text)
-        self.within = folder.within
-        #: digits folded, identifiers turned into ``#``
-        self.folders = folder.names
-        self.folder_words = folder.words
         self.trailing = not last
         self.extension, self.endings, self.ending = _NONE
         if last:
@@ -223,18 +285,32 @@ class LinkParts:
             self.segments = [*folder.segments, last]
             self.file = folded_name(last)
             stem, dot, endings = last.partition(".")
-            self.extension, self.endings, self.ending = _endings(endings) if dot and stem else _NONE
+            if dot and stem:
+                self.extension, self.endings, self.ending = _endings(endings)
         else:
             self.segments = folder.segments or [""]
             self.file = ""
             self.ending = "/"
-        self.last_words = without_numbers(words_of(self.segments[-1]))
-        self.query = query.lower()
-        self.query_words = words_of(self.query) if query else []
-        self.anchor_words = without_numbers(words_of(link.anchor[:300])) if link.anchor else []
-        self.title_words = without_numbers(words_of(link.title[:300])) if link.title else []
-        self.words_before = words_of(link.before[-200:]) if link.before else []
-        self.words_after = words_of(link.after[:200]) if link.after else []
+
+
+def parts_of(links: Sequence[Link], folders: Folders) -> list[LinkParts]:
+    """Take links of a page apart, their texts together."""
+    parts = [LinkParts(link.url, folders) for link in links]
+    texts = [each.segments[-1] for each in parts]
+    texts += [link.anchor[:300] for link in links]
+    texts += [link.title[:300] for link in links]
+    texts += [link.before[-200:] for link in links]
+    texts += [link.after[:200] for link in links]
+    words, count = words_of_each(texts), len(links)
+    may_name = RDF_STEM in "\n".join(texts).lower()
+    for number, each in enumerate(parts):
+        each.may_name = may_name
+        each.last_words = without_numbers(words[number])
+        each.anchor_words = without_numbers(words[number + count])
+        each.title_words = without_numbers(words[number + 2 * count])
+        each.words_before = words[number + 3 * count]
+        each.words_after = words[number + 4 * count]
+    return parts
 
 
 def tags_of(link: Link) -> tuple[str, str]:

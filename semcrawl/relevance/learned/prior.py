@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 from semcrawl.config.targets import Targets, extensions_of_type, types_like
 from semcrawl.links import Link
 from semcrawl.links.model import FOLDER
-from semcrawl.relevance.learned.parts import LinkParts
+from semcrawl.relevance.learned.parts import RDF_STEM, LinkParts
 from semcrawl.relevance.rules import is_of_other_format
 from semcrawl.web.vocabulary import (
     ARCHIVE_EXTENSIONS,
@@ -45,10 +45,8 @@ _USELESS_TYPES = (
 )  # fmt: skip
 #: query of sorting links in a web server's directory listing
 _LISTING_ORDER = re.compile(r"(?:[nmsd]=[ad]|c=[nmsd](?:[;&]o=[ad])?)")
-#: further words for RDF, which the thesis's rules do not have; and the beginning of words for
-#: ontologies in many languages, and of names like ``OntologyDocumentation``
+#: further words for RDF, which the thesis's rules do not have
 _RDF_WORDS = frozenset({"shacl", "shex"})
-_RDF_STEM = "ontolog"
 #: words of pages that collect data, and of pages that hardly ever do
 _HUB_WORDS = frozenset(
     "data dataset datasets download downloads dump dumps example examples sample samples "
@@ -133,6 +131,38 @@ class TargetSigns:
             rdf=targets.rdf,
         )
 
+    def are_not_in(self, texts: Sequence[str]) -> bool:
+        """Whether none of these words is one of a target's."""
+        if not self.words.isdisjoint(texts):
+            return False
+        return not (self.rdf and f" {RDF_STEM}" in f" {' '.join(texts)}")
+
+
+class MarkupSigns(NamedTuple):
+    """The evidence of a link's element, type and relations, which many links share."""
+
+    #: its type attribute is a target's
+    sure: bool
+    feed: bool
+    #: its type or relation is never a page's or a target's, unless it is sure
+    useless: bool
+    is_sitemap: bool
+    #: it leads to a list of links
+    is_list: bool
+    alternate: bool
+
+    @classmethod
+    def of(cls, link: Link, targets: TargetSigns) -> Self:
+        """Examine the element of a link."""
+        kind = link.type[:200].partition(";")[0].strip().lower() if link.type else ""
+        sure = kind in targets.media_types
+        feed = kind in FEED_MEDIA_TYPES and not sure  # RSS 1.0 is RDF, others list documents
+        useless = kind.startswith(_USELESS_TYPES) or not _USELESS_RELS.isdisjoint(
+            link.rel[:200].lower().split()
+        )
+        is_list = link.is_sitemap or feed or "resourcesync" in link.rel.split()
+        return cls(sure, feed, useless, link.is_sitemap, is_list, "alternate" in link.rel)
+
 
 class LinkSigns(NamedTuple):
     """The evidence on a link before anything is learned."""
@@ -155,27 +185,24 @@ class LinkSigns(NamedTuple):
     level: int = 0
 
     @classmethod
-    def of(cls, link: Link, parts: LinkParts, targets: TargetSigns) -> Self:
+    def of(cls, link: Link, parts: LinkParts, markup: MarkupSigns, targets: TargetSigns) -> Self:
         """Examine a link and its parts."""
-        kind = link.type[:200].partition(";")[0].strip().lower() if link.type else ""
-        extension = parts.extension
-        sure = extension in targets.extensions or kind in targets.media_types
-        feed = kind in FEED_MEDIA_TYPES and not sure  # RSS 1.0 is RDF, others list documents
-        is_list = link.is_sitemap or feed or "resourcesync" in link.rel.split()
-        useless = not (sure or link.is_sitemap) and (
+        extension, sitemap = parts.extension, markup.is_sitemap
+        sure = markup.sure or extension in targets.extensions
+        feed = markup.feed and not sure
+        useless = not (sure or sitemap) and (
             extension in targets.dropped
+            or markup.useless
             or is_of_other_format(link)
-            or (bool(kind) and kind.startswith(_USELESS_TYPES))
-            or (bool(link.rel) and not _USELESS_RELS.isdisjoint(link.rel[:200].lower().split()))
             or (bool(parts.query) and bool(_LISTING_ORDER.fullmatch(parts.query)))
         )
         packed = extension in ARCHIVE_EXTENSIONS and not targets.extensions.isdisjoint(
             parts.endings[:-1]
         )
-        is_page = is_list or extension in HTML_EXTENSIONS
+        is_page = markup.is_list or extension in HTML_EXTENSIONS
         ambiguous = bool(extension) and not sure and not is_page
-        unlikely = not link.is_sitemap and (feed or (extension in targets.unlikely and not packed))
-        outside = _OUTSIDE.get(parts.within, 0.0)
+        unlikely = not sitemap and (feed or (extension in targets.unlikely and not packed))
+        outside = _OUTSIDE.get(parts.folder.within, 0.0)
         if sure:
             prior, target_prior = SURE - _OUTSIDE_SHARE * outside, SURE
         elif useless:
@@ -183,7 +210,7 @@ class LinkSigns(NamedTuple):
         else:
             data = packed or (extension in {"xml", "json"} and not feed)
             kind_logit = 0.3 if data else -2.5 if unlikely else -1.0 if ambiguous else 0.0
-            words = _word_evidence(link, parts, targets)
+            words = _word_evidence(link, parts, targets) + 0.5 * markup.alternate
             prior = BASE + words + _hub_likeness(parts) + kind_logit - outside
             prior -= _UNNAMED * (link.element == FOLDER)
             target_prior = -1.0 if ambiguous and not unlikely else -3.0
@@ -199,28 +226,23 @@ def _word_evidence(link: Link, parts: LinkParts, targets: TargetSigns) -> float:
             logit += 3.0
             break
 
-    def named(texts: Sequence[str]) -> bool:
-        """Whether some word is one of a target's."""
-        if not words.isdisjoint(texts):
-            return True
-        return targets.rdf and f" {_RDF_STEM}" in f" {' '.join(texts)}"
-
-    if named(parts.anchor_words) or named(parts.title_words):
+    folder, last, anchor = parts.folder, parts.last_words, parts.anchor_words
+    if folder.named is None:
+        folder.named = not targets.are_not_in(folder.words)
+        folder.dull = not _DULL_WORDS.isdisjoint(folder.words)
+    unnamed = targets.are_not_in if parts.may_name else words.isdisjoint
+    if not (unnamed(anchor) and unnamed(parts.title_words)):
         logit += 1.2
-    if named(parts.last_words):
+    if not unnamed(last):
         logit += 1.2
-    elif named(parts.folder_words):
+    elif folder.named:
         logit += 0.3
-    if named(parts.words_before) or named(parts.words_after):
+    if not (unnamed(parts.words_before) and unnamed(parts.words_after)):
         logit += 0.5
-    if "alternate" in link.rel:
-        logit += 0.5
-    if not (_HUB_WORDS.isdisjoint(parts.last_words) and _HUB_WORDS.isdisjoint(parts.anchor_words)):
+    if not (_HUB_WORDS.isdisjoint(last) and _HUB_WORDS.isdisjoint(anchor)):
         logit += 0.6
-    if not (
-        _DULL_WORDS.isdisjoint(parts.last_words)
-        and _DULL_WORDS.isdisjoint(parts.folder_words)
-        and _DULL_WORDS.isdisjoint(parts.query_words)
+    if folder.dull or not (
+        _DULL_WORDS.isdisjoint(last) and _DULL_WORDS.isdisjoint(parts.query_words)
     ):
         logit -= 0.7
     return logit

@@ -196,7 +196,7 @@ class Learned:
             ("exploration bonus", f"{scores[0] - index[0]:.3f}"),
             ("is a target", f"{target:.0%} likely"),
             *self._share_row(facts),
-            *evidence(self._memory, facts, named),
+            *evidence(self._memory, link.url, facts, named),
         ]
 
     def dump_state(self) -> bytes:
@@ -209,7 +209,7 @@ class Learned:
         memory = CrawlMemory(self.options, with_shares=self._with_shares)
         take_over(memory, content)
         self._memory = memory
-        self._seeds.folders = dict(content.get("seeds", {}))
+        self._seeds = SeedFolders(content.get("seeds", {}))
 
     # -- beyond the contract
 
@@ -260,15 +260,14 @@ class Learned:
         self, page: str, links: Sequence[Link], relevance: float | None = None
     ) -> list[LinkFacts]:
         """Return the facts of a page's links, cached until they are learned."""
-        found, folder, described = [], folder_of(page), self._described
-        for link in links:
-            known = described.get(id(link))
-            if known is None:
-                facts = self._maker.facts(link, folder, self._seeds, relevance)
-                known = described[id(link)] = link, facts
-                if len(described) > _REMEMBERED:
-                    described.popitem(last=False)
-            found.append(known[1])
+        described = self._described
+        unknown = [link for link in links if id(link) not in described]
+        if unknown:
+            facts = self._maker.facts(unknown, folder_of(page), self._seeds, relevance)
+            described.update(zip(map(id, unknown), zip(unknown, facts, strict=True), strict=True))
+        found = [described[id(link)][1] for link in links]
+        while len(described) > _REMEMBERED:
+            described.popitem(last=False)
         return found
 
     def _judge(

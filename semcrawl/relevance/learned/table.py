@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from semcrawl.relevance.learned.parts import stem_of
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.uint32]
@@ -67,6 +69,8 @@ class LinkTable:
         self.size = 0
         self.urls: list[str] = []
         self.ids: dict[str, int] = {}
+        #: those of all URLs (:func:`stem_of`)
+        self.stems: set[int] = set()
         self.columns: dict[str, NDArray[Any]] = {name: _empty(name, 1024) for name in COLUMNS}
         self._rows: Rows = np.zeros(1 << 15, np.uint32)
         self._used = 0
@@ -76,7 +80,11 @@ class LinkTable:
         return self.columns[name][: self.size]
 
     def append(
-        self, urls: Sequence[str], rows: Sequence[Rows], **values: NDArray[Any] | float
+        self,
+        urls: Sequence[str],
+        rows: Sequence[Rows],
+        stems: Iterable[int],
+        **values: NDArray[Any] | float,
     ) -> range:
         """Add new links; return their numbers. ``values`` fill columns; the others stay empty."""
         count = len(urls)
@@ -95,6 +103,7 @@ class LinkTable:
             self.columns[name][new] = value
         self.urls.extend(urls)
         self.ids.update(zip(urls, numbers, strict=True))
+        self.stems.update(stems)
         return numbers
 
     def rows(self, number: int) -> Rows:
@@ -141,7 +150,7 @@ class LinkTable:
     def keep(self, mask: NDArray[np.bool_]) -> None:
         """Forget the links outside ``mask``; the others get new numbers in the same order."""
         kept = self.select(mask)
-        self.size, self.urls, self.ids = kept.size, kept.urls, kept.ids
+        self.size, self.urls, self.ids, self.stems = kept.size, kept.urls, kept.ids, kept.stems
         self.columns, self._rows, self._used = kept.columns, kept._rows, kept._used
 
     def state(self) -> dict[str, Any]:
@@ -170,6 +179,7 @@ class LinkTable:
         table = cls()
         table.urls = urls
         table.ids = {url: i for i, url in enumerate(urls)}
+        table.stems = set(map(stem_of, urls))
         table.size = len(urls)
         table.columns = {name: columns[name].astype(kind) for name, kind in COLUMNS.items()}
         table._rows, table._used = rows, len(rows)
