@@ -247,8 +247,8 @@ class LinkParts:
 
     __slots__ = (
         "anchor_words", "ending", "endings", "extension", "file", "folder", "host", "last_words",
-        "may_name", "query", "query_words", "readable", "segments", "title_words", "trailing", "words_after",
-        "words_before",
+        "may_name", "query", "query_words", "readable", "segments", "title_words", "trailing",
+        "words_after", "words_before",
     )  # fmt: skip
 
     anchor_words: list[str]
