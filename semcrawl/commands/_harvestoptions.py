@@ -19,6 +19,8 @@ from semcrawl.relevance import strategies
 from semcrawl.relevance.focus import usual_targets
 from semcrawl.settings.table import TABLE
 
+#: default port of the page that shows a crawl
+WATCH_PORT = "8267"
 #: settings of ``--fast``, for your own servers only
 FAST: dict[str, Any] = {
     "SEMCRAWL_CRAWL_DELAY": 0.0,
@@ -155,6 +157,13 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
         "--workers",
         metavar="N",
         help="crawl with N processes on this machine; auto: one per processor",
+    )
+    group.add_argument(
+        "--watch",
+        metavar="PORT",
+        nargs="?",
+        const=WATCH_PORT,
+        help=f"serve a page that shows the crawl, on this machine alone (port {WATCH_PORT})",
     )
     group.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     group.add_argument("-q", "--quiet", action="store_true", help="print only problems")

@@ -48,7 +48,7 @@ class WorkerLine:
     def __init__(self) -> None:
         """Read the task. Raises ``UsageError`` if no command is at the other end."""
         try:
-            self.task: Mapping[str, Any] = json.loads(_first_line())
+            self.task: Mapping[str, Any] = json.loads(first_line())
             self.number = int(self.task["number"])
         except (ValueError, KeyError, TypeError, OSError):
             raise UsageError("--worker is for the processes that --workers starts") from None
@@ -118,7 +118,8 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def _first_line() -> bytes:
+def first_line() -> bytes:
+    """Read the first line of standard input, and nothing beyond it."""
     # byte by byte: what follows the line must not be buffered here
     line = bytearray()
     while (byte := os.read(sys.stdin.fileno(), 1)) and byte != b"\n":
@@ -268,7 +269,7 @@ class Workers:
             stdout=PIPE,
             stderr=PIPE,
             limit=_LONGEST,
-            **_APART,
+            **APART,
         )
         worker.ready = False
         self._tell(worker, json.dumps(task))
@@ -359,7 +360,7 @@ class Workers:
 
 
 #: arguments that keep the terminal's Ctrl-C from the workers
-_APART: dict[str, Any] = (
+APART: dict[str, Any] = (
     {"process_group": 0} if sys.platform != "win32" else {"creationflags": 0x200}
 )
 

@@ -16,6 +16,7 @@ from scrapy.crawler import Crawler
 from semcrawl.commandline import OneLineErrors
 from semcrawl.commands._harvestoptions import (
     FAST,
+    WATCH_PORT,
     add_harvest_options,
     set_unless_given,
     take_harvest_options,
@@ -40,6 +41,7 @@ from semcrawl.commands._summary import (
     why_nothing,
     write_summary,
 )
+from semcrawl.commands._watching import port_of, watched
 from semcrawl.commands._workers import WorkerLine, check_workers, harvest_together
 from semcrawl.config.checks import check_settings
 from semcrawl.config.components import FASTEST_LOOP, check_reactor
@@ -94,6 +96,9 @@ class Command(OneLineErrors):
         self._job: Job | None = None
         if opts.worker:
             return
+        if opts.watch and not opts.watch.isdecimal():  # the first seed
+            args.insert(0, opts.watch)
+            opts.watch = WATCH_PORT
         self._keys = job_keys(self._parser)
         if not (args and args[0].endswith(".toml") and "://" not in args[0]):
             return
@@ -154,6 +159,7 @@ class Command(OneLineErrors):
                 "to continue"
             )
         check_reactor(settings)
+        self._port = None if opts.watch is None else port_of(opts.watch, "--watch")
         self._workers = check_workers(settings)
         Scope.parse(settings.get("SEMCRAWL_SCOPE", "site"))
         check_crawl(settings)
@@ -195,12 +201,8 @@ class Command(OneLineErrors):
                 f"semcrawl harvest --join {self._crawl_name} --out DIR",
                 file=sys.stderr,
             )
-        seeds = self._written()
-        if self._workers > 1:
-            result, outlook = harvest_together(settings, folder, self._workers, seeds, opts)
-        else:
-            result = self._crawl(self._source, seeds, verbose=opts.verbose)
-            outlook = self._source.session().outlook
+        with watched(settings, folder, self._port):
+            result, outlook = self._run(folder, opts)
         try:
             ledger.check()
         except ResultsGone as error:  # nothing to report
@@ -211,6 +213,14 @@ class Command(OneLineErrors):
             self.exitcode = 1  # the reason has been printed
             return
         self._sum_up(folder, database, opts, result, outlook, resumed=known > 0)
+
+    def _run(self, folder: Path, opts: argparse.Namespace) -> tuple[RunResult, Outlook]:
+        """Crawl until the crawl has ended or is interrupted."""
+        seeds = self._written()
+        if self._workers > 1:
+            return harvest_together(self.own_settings, folder, self._workers, seeds, opts)
+        result = self._crawl(self._source, seeds, verbose=opts.verbose)
+        return result, self._source.session().outlook
 
     def _sum_up(
         self,

@@ -6,10 +6,13 @@ import argparse
 import asyncio
 import sys
 from pathlib import Path
-from typing import Any
+
+from scrapy.settings import BaseSettings
 
 from semcrawl.commandline import OfflineCommand, serve_until_stopped
+from semcrawl.commands._harvestoptions import WATCH_PORT
 from semcrawl.commands._summary import last_summary
+from semcrawl.commands._watching import port_of, serve_for_harvest
 from semcrawl.config.options import ReaderOptions
 from semcrawl.config.targets import Targets
 from semcrawl.errors import UsageError, existing_folder
@@ -18,9 +21,6 @@ from semcrawl.localpages import LOOPBACK
 from semcrawl.settings.reader import fill
 from semcrawl.topics import threshold
 from semcrawl.watch import CrawlView
-
-#: default port
-PORT = 8267
 
 
 class Command(OfflineCommand):
@@ -40,7 +40,10 @@ class Command(OfflineCommand):
         super().add_options(parser)
         group = parser.add_argument_group("Watch")
         group.add_argument(
-            "--port", type=int, default=PORT, metavar="N", help=f"port ({PORT}; 0: a free one)"
+            "--port",
+            default=WATCH_PORT,
+            metavar="N",
+            help=f"port ({WATCH_PORT}; 0: a free one)",
         )
         group.add_argument(
             "--bind",
@@ -48,49 +51,47 @@ class Command(OfflineCommand):
             metavar="ADDRESS",
             help=f"address of this machine to listen on ({LOOPBACK}: nobody else can ask)",
         )
+        group.add_argument("--of-harvest", action="store_true", help=argparse.SUPPRESS)
 
-    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+    def complete(self, args: list[str], opts: argparse.Namespace) -> None:
         """Take a Redis from the arguments."""
         take_redis(args, self.own_settings)
-        super().process_options(args, opts)
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse invalid options."""
         if len(args) > 1:
             raise UsageError("give one job folder, or the address of a Redis")
-        check_port(opts.port, "--port")
+        self._port = port_of(opts.port, "--port")
         check_crawl_name(self.own_settings)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Serve until Ctrl-C."""
-        serve_view(view_of(self.own_settings, args), opts.port, opts.bind)
+        if opts.of_harvest:
+            serve_for_harvest(self.own_settings)
+        else:
+            _serve(view_of(self.own_settings, args), self._port, opts.bind)
 
 
-def check_port(port: int, option: str) -> None:
-    """Raise ``UsageError`` if there is no such port."""
-    if not 0 <= port <= 65535:
-        raise UsageError(f"{option} must be from 0 to 65535, not {port}")
-
-
-def take_redis(args: list[str], settings: Any) -> None:
+def take_redis(args: list[str], settings: BaseSettings) -> None:
     """Make the address of a Redis, if it is the first argument, the setting ``REDIS_URL``."""
     if args and args[0].partition("://")[0].partition("+")[0] in ("redis", "rediss", "unix"):
         settings.set("REDIS_URL", args.pop(0), "cmdline")
 
 
-def view_of(settings: Any, args: list[str], *, ended: bool = True) -> CrawlView:
+def view_of(settings: BaseSettings, args: list[str]) -> CrawlView:
     """Return the view of the crawl that arguments and settings name."""
-    on_redis = bool(settings.get("REDIS_URL"))
-    folder = Path(args[0]) if args else None if on_redis else Path()
-    if folder is not None and ended:
-        existing_folder(folder)
-    kinds = last_summary(folder).get("target_kinds") if folder is not None and ended else None
-    targets = Targets.parse(kinds) if kinds else fill(ReaderOptions, settings).targets
-    least = last_summary(folder).get("threshold") if folder is not None and ended else None
-    return CrawlView(settings, folder, targets=targets, threshold=least or threshold(settings))
+    folder = None if settings.get("REDIS_URL") and not args else Path(args[0] if args else ".")
+    found = last_summary(existing_folder(folder)) if folder is not None else {}
+    kinds = found.get("target_kinds")
+    return CrawlView(
+        settings,
+        folder,
+        targets=Targets.parse(kinds) if kinds else fill(ReaderOptions, settings).targets,
+        threshold=found.get("threshold") or threshold(settings),
+    )
 
 
-def serve_view(view: CrawlView, port: int, bind: str) -> None:
+def _serve(view: CrawlView, port: int, bind: str) -> None:
     """Serve a view until Ctrl-C; raise ``UsageError`` if the port cannot be had."""
     from semcrawl.watch.watchpages import serve_watch
 

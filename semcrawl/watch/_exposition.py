@@ -37,7 +37,7 @@ _SIZES = {
     "left_out": "Links left out",
     "dropped": "Links dropped as the frontier was full",
 }
-_STATES = ("running", "paused", "ended", "unknown")
+_STATES = ("running", "paused", "ended", "starting")
 #: labels of links that have a series of their own; others are counted together
 _LABELS = ("R", "HR", "H", "N")
 

@@ -139,8 +139,13 @@ class CrawlView:
         *,
         targets: Targets | None = None,
         threshold: float = 0.0,
+        begins: bool = False,
     ) -> None:
-        """``targets`` and ``threshold``: what the crawl looks for, as its records do not say it."""
+        """``targets`` and ``threshold``: what the crawl looks for, as its records do not say it.
+
+        If the crawl only ``begins``, its frontier may be missing at first.
+        """
+        self._begins = begins
         self._settings = settings
         self._folder = folder
         self._judged_by = targets or Targets(), threshold
@@ -149,7 +154,7 @@ class CrawlView:
         self._records: Records | None = None
         self._rates: deque[tuple[float, int, int]] = deque()
         #: the last view
-        self.last: dict[str, Any] = {"state": "unknown", "error": ""}
+        self.last: dict[str, Any] = {"state": "starting", "error": ""}
 
     async def look(self) -> dict[str, Any]:
         """Return the view of now.
@@ -159,9 +164,11 @@ class CrawlView:
         """
         try:
             self.last = await self._look()
+            self._begins = False
         except (FrontierError, UsageError, StoreError) as error:
             await self._leave()
-            self.last = {**self.last, "error": str(error), "at": time.time()}
+            why = "" if self._begins and isinstance(error, UsageError) else str(error)
+            self.last = {**self.last, "error": why, "at": time.time()}
         return self.last
 
     async def close(self) -> None:

@@ -112,7 +112,9 @@ class _Pages:
 
     async def _tell(self, response: web.StreamResponse) -> None:
         known: dict[str, list[Any]] = {}
-        while not self._stopped.is_set():
+        while True:
+            if ends := self._stopped.is_set():
+                self._looked = float("-inf")  # show the end
             view = await self._now()
             hosts = {row[0]: row for row in view.get("hosts", ())}
             every = not (known.keys() <= hosts.keys())
@@ -120,6 +122,8 @@ class _Pages:
             data = json.dumps({**view, "hosts": changed, "all_hosts": every or not known})
             known = hosts
             await response.write(f"event: view\ndata: {data}\n\n".encode())
+            if ends:
+                break
             try:
                 async with asyncio.timeout(self._pause):
                     await self._stopped.wait()

@@ -98,6 +98,8 @@ async def test_events_tell_all_hosts_first_and_then_those_that_changed(tmp_path:
 async def next_view(answer: aiohttp.ClientResponse) -> dict[str, Any]:
     while True:
         line = (await answer.content.readline()).decode()
+        if not line:
+            raise EOFError
         if line.startswith("data: "):
             found: dict[str, Any] = json.loads(line.removeprefix("data: "))
             return found
