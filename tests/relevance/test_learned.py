@@ -376,3 +376,25 @@ def test_a_folder_without_a_fetch_comes_before_another_page_of_one_that_gave_not
     fetch(strategy, f"{deep}/old/1", Kind.HTML)
     told = keys(strategy, [f"{deep}/old/3", f"{deep}/new/3"])
     assert told[f"{deep}/new/3"] < told[f"{deep}/old/3"]
+
+
+@pytest.mark.parametrize(("fruitless", "bonus"), [(63, 0.0), (95, 0.5), (127, 1.0), (200, 1.0)])
+def test_links_near_a_seed_are_tried_when_long_nothing_was_found(fruitless, bonus):
+    """In full on the seed's page, by half behind its links; a state keeps what it goes by."""
+
+    def worth(explore_near: float) -> list[float]:
+        strategy = Learned(LearnedOptions(explore_near=explore_near, explore_lists=0))
+        front = links(*(f"http://a.example/s/{n}.html" for n in range(fruitless + 1)))
+        fetch(strategy, HOME.url, Kind.HTML, front)
+        below = links("http://a.example/s/below.html")
+        for n, link in enumerate(front[:fruitless]):
+            fetch(strategy, link.url, Kind.HTML, below if not n else (), parent=HOME.url)
+        resumed = Learned(strategy.options)
+        resumed.load_state(strategy.dump_state())
+        memory = resumed._memory
+        urls = (front[-1].url, below[0].url)
+        memory.table["index"][:] = 0.2  # so that all are worth a try
+        return memory.scores(np.array([memory.table.ids[url] for url in urls])).tolist()
+
+    more = np.subtract(worth(0.1), worth(0.0)).tolist()
+    assert more == pytest.approx([0.1 * bonus, 0.05 * bonus], abs=0.001)

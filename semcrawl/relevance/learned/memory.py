@@ -50,6 +50,11 @@ _FULL_NEWS = 0.02
 _PROMISING = 0.1
 #: consecutive fruitless fetches after which untried lists get a bonus, in full after twice as many
 _DROUGHT = 16
+#: consecutive fetches without a target after which links near a seed get a bonus, in full after
+#: twice as many: what leads to the data of a site is mostly few clicks away from its start
+_BARREN = 64
+#: greatest depth that is counted
+_DEEPEST = 60_000
 #: … if their links have at least this index
 _WORTH_A_TRY = 0.01
 #: worth of off-topic RDF, as a factor of the share of RDF that is about the topic
@@ -79,6 +84,8 @@ class CrawlMemory:
         self.judged = self.relevant = 0
         #: number of latest consecutive fruitless fetches
         self.drought = 0
+        #: number of fetches since the last target
+        self.barren = 0
         #: number of links in flight that are not sure targets
         self.pending = 0
         self._refresh = self._new_refresh()
@@ -136,7 +143,8 @@ class CrawlMemory:
         if parent != NONE:
             named_by = (about.named_by for about in facts)
             self.answering.named(zip(host.tolist(), named_by, strict=True), heard_of)
-        numbers = self.table.append(
+        table = self.table
+        numbers = table.append(
             urls,
             [f.rows for f in facts],
             [f.stem for f in facts],
@@ -146,6 +154,7 @@ class CrawlMemory:
             target=judged.likely,
             told=judged.indexes if told is None else told,
             parent=parent,
+            depth=0 if parent == NONE else min(table.columns["depth"].item(parent) + 1, _DEEPEST),
             host=host,
             cluster=cluster,
             section=section,
@@ -155,7 +164,7 @@ class CrawlMemory:
             share_prior=np.array([f.signs.share_prior for f in facts], np.float32),
             level=np.array([f.signs.level for f in facts], np.uint8),
         )
-        columns = self.table.columns
+        columns = table.columns
         if parent != NONE and columns["first_child"].item(parent) == NONE:
             columns["first_child"][parent] = numbers.start
             columns["children"][parent] = len(urls)
@@ -251,6 +260,7 @@ class CrawlMemory:
             self._back_up(number)
         self.fetches += 1
         self.drought = 0 if seen >= _PROMISING else self.drought + 1
+        self.barren = 0 if gain > 0 else self.barren + 1
         self._refresh.note(host, error)
 
     def _values(self, links: range) -> Floats:
@@ -324,6 +334,7 @@ class CrawlMemory:
             columns["cluster"][numbers],
             columns["section"][numbers],
             columns["subsection"][numbers],
+            columns["depth"][numbers],
         )
 
     def places(self, facts: Sequence[LinkFacts]) -> NDArray[np.int64]:
@@ -340,9 +351,14 @@ class CrawlMemory:
         return np.array(found).T
 
     def worth(
-        self, index: Floats, clusters: NDArray[Any], sections: NDArray[Any], below: NDArray[Any]
+        self,
+        index: Floats,
+        clusters: NDArray[Any],
+        sections: NDArray[Any],
+        below: NDArray[Any],
+        depths: NDArray[Any] | np.float32,
     ) -> Floats:
-        """Return the scores of links by their index and the numbers of their places."""
+        """Return the scores of links by their index, the numbers of their places, and depths."""
         options = self.options
         if options.list_belief:
             index = index * self.clusters.trust(clusters, options.list_belief)
@@ -353,8 +369,12 @@ class CrawlMemory:
                 + options.explore_section * self.sections.shares(sections)
                 + options.explore_subsection * self.subsections.shares(below)
             )
-            bonus *= np.sqrt(np.minimum(index / np.float32(options.explore_index), 1))
-            worth += bonus
+            hopeful = np.sqrt(np.minimum(index / np.float32(options.explore_index), 1))
+            worth += bonus * hopeful
+            if self.barren > _BARREN:
+                thirst = min(1.0, self.barren / _BARREN - 1)
+                near = np.float32(options.explore_near * thirst) / np.maximum(depths, 1)
+                worth += near * hopeful
             if self.clusters.untried_lists and self.drought > _DROUGHT:
                 thirst = min(1.0, self.drought / _DROUGHT - 1)
                 untried = self.clusters.untried(clusters) * (index >= _WORTH_A_TRY)
@@ -394,7 +414,7 @@ def read_model(path: str) -> bytes:
 def content_of(memory: CrawlMemory) -> dict[str, Any]:
     """Return weights, counts, the discovery tree, and the best waiting links."""
     content: dict[str, Any] = {"bits": memory.options.table_bits}
-    content |= {"fetches": memory.fetches, "drought": memory.drought}
+    content |= {"fetches": memory.fetches, "drought": memory.drought, "barren": memory.barren}
     content |= {"judged": memory.judged, "relevant": memory.relevant}
     for name, model in (("index", memory.models.index), ("kinds", memory.models.kinds)):
         content |= {f"{name}_{key}": array for key, array in model.state().items()}
@@ -432,6 +452,7 @@ def take_over(
             levels.counts[:] = content.get("shares_levels", levels.counts)
         memory.fetches = int(content["fetches"])
         memory.drought = int(content.get("drought", 0))
+        memory.barren = int(content.get("barren", 0))
         memory.judged = int(content.get("judged", 0))
         memory.relevant = int(content.get("relevant", 0))
         for name in _COUNTS:

@@ -68,6 +68,9 @@ class LearnedOptions:
     explore_index: float = 0.10
     #: … bonus of links in a list without a fetch, after many consecutive fruitless fetches
     explore_lists: float = 0.1
+    #: … bonus of a link on a seed's page after many consecutive fetches without a target; of others
+    #: it is divided by their depth
+    explore_near: float = 0.15
     #: taken off the prior of an address whose page is known under another address (logits)
     twin_penalty: float = 3.5
     #: taken off a link's worth in a dry section: once after 32 consecutive fruitless fetches, twice

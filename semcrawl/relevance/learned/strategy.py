@@ -185,7 +185,7 @@ class Learned:
         (facts,) = self._facts(page.url, [link], page.relevance)
         if facts.dropped:
             return [("dropped", "its address, type or rel is never a page's or a target's")]
-        judged, index, scores = self._judge([link], [facts])
+        judged, index, scores = self._judge(page.depth + 1, [link], [facts])
         target = float(judged.likely[0])
         label = self._label(page, link, facts, float(index[0]), target)
         named = self._maker.named(link, folder_of(page.url), self._seeds, page.relevance)
@@ -271,10 +271,11 @@ class Learned:
         return found
 
     def _judge(
-        self, links: Sequence[Link], facts: Sequence[LinkFacts]
+        self, depth: int, links: Sequence[Link], facts: Sequence[LinkFacts]
     ) -> tuple[Judgement, Floats, Floats]:
         """Return the judgement of links, their index, and their score (index plus bonus).
 
+        ``depth``: clicks from a seed.
         The index includes the trust in their hosts.
         """
         memory = self._memory
@@ -286,11 +287,11 @@ class Learned:
             hosts = np.array([memory.hosts.numbers.get(f.host, NO_HOST) for f in facts])
             names = [f.named_by for f in facts]
             index = index * memory.answering.trust_as_named(hosts, names)
-        places = memory.places(facts)
-        if memory.shares is None:
-            return judged, index, memory.worth(index, *places)
-        shares = memory.shares.of(facts)
-        return judged, index * shares.share, memory.worth(index * shares.hope, *places)
+        shares = None if memory.shares is None else memory.shares.of(facts)
+        clusters, sections, below = memory.places(facts)
+        hope = index if shares is None else index * shares.hope
+        worth = memory.worth(hope, clusters, sections, below, np.float32(depth))
+        return judged, index if shares is None else index * shares.share, worth
 
     def _rank_new(self, page: Page, links: Sequence[Link]) -> list[Ranked]:
         """Judge links that are not in the table."""
@@ -299,7 +300,7 @@ class Learned:
         if not kept:
             return [Ranked(link, Label.N, None) for link in links]
         facts = [described[i] for i in kept]
-        judged, index, scores = self._judge([links[i] for i in kept], facts)
+        judged, index, scores = self._judge(page.depth + 1, [links[i] for i in kept], facts)
         found = iter(zip(facts, judged.each(), index.tolist(), scores.tolist(), strict=True))
         ranked = []
         for link, seen in zip(links, described, strict=True):

@@ -42,6 +42,7 @@ COLUMNS: dict[str, type[np.generic]] = {
     "observed": np.float32,  # NaN until known
     "gain": np.float32,  # how much of a target it was itself
     "told": np.float32,
+    "depth": np.uint16,  # clicks from a seed
     "parent": np.int32,
     "first_child": np.int32,
     "children": np.int32,
@@ -170,6 +171,7 @@ class LinkTable:
             "column_hope": np.ones(len(flags)),
             "column_share_prior": np.zeros(len(flags)),
             "column_level": np.zeros(len(flags)),
+            "column_depth": np.ones(len(flags)),
         }
         columns = {name: (older | dict(state))[f"column_{name}"] for name in COLUMNS}
         return cls._of(list(state["urls"]), columns, state["rows"])
