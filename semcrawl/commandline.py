@@ -704,8 +704,8 @@ def _check_loop(command: str) -> None:
     with suppress(RuntimeError):  # no loop runs
         asyncio.get_running_loop()
         raise UsageError(
-            "an event loop already runs in this process, as in a notebook: start a separate "
-            f"process with `!semcrawl {command} …` or subprocess.run"
+            "an event loop already runs in this process, as in a notebook: use semcrawl.harvest(), "
+            f"or start a process with `!semcrawl {command} …`"
         )
 
 

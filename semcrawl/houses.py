@@ -36,6 +36,8 @@ class House:
     commands: Mapping[str, str] = {}
     #: names of strategies and the import paths of their classes
     strategies: Mapping[str, str] = {}
+    #: names of functions of ``semcrawl`` itself, and the modules that have them
+    functions: Mapping[str, str] = {}
 
     def pipelines(self, settings: Any) -> Mapping[str, int]:
         """Return the pipelines that it adds to ``ITEM_PIPELINES`` for these settings."""

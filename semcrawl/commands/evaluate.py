@@ -13,6 +13,7 @@ from scrapy.settings import BaseSettings
 from semcrawl.commandline import OfflineCommand
 from semcrawl.crawl.filefetching import fetch_topic_files
 from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.lab.comparing import PAGES, usual_strategies
 from semcrawl.lab.report import ProgressDisplay, report_page, show
 from semcrawl.lab.rivals import RIVALS
 from semcrawl.lab.study import REFERENCES, Crawl, Plan, SetResult, simulated, study
@@ -21,10 +22,6 @@ from semcrawl.lab.worldsets import WorldSet, load_worlds
 from semcrawl.relevance import load_strategy, strategies
 from semcrawl.terminal import complain, plain_console, table_console
 
-#: most requests
-_PAGES = 2000
-#: strategies that only differ from others with a topic
-TOPICAL = ("relevance-weighting", "ipagerank", "keyword-focused", "domain-score")
 #: beginnings of the names of settings that change a crawl's requests
 _READ = ("SEMCRAWL_", "DEPTH_", "REDIRECT_", "RETRY_")
 #: priority of settings that the user gave on the command line
@@ -160,8 +157,7 @@ class Command(OfflineCommand):
     def _strategies(self, opts: argparse.Namespace) -> list[str]:
         """Return the names of the strategies; report and leave out unknown ones."""
         if opts.strategies is None:
-            topical = () if self._about(opts) else TOPICAL
-            return [name for name in (*strategies(), *REFERENCES) if name not in topical]
+            return usual_strategies(self._about(opts))
         names = list(dict.fromkeys(name.strip() for name in opts.strategies.split(",")))
         good = []
         for name in filter(None, names):
@@ -205,7 +201,7 @@ class Command(OfflineCommand):
             chosen.add("repeat")
         return Plan(
             strategies,
-            pages=opts.pages or _PAGES,
+            pages=opts.pages or PAGES,
             repeat=opts.repeat or 1,
             seed=opts.seed,
             settings=self._settings_of(settings),

@@ -11,6 +11,7 @@ class _Lab(House):
     """Studies, a web to try the crawler on, and the strategies that only studies use."""
 
     commands = {"demo": "semcrawl.commands.demo", "evaluate": "semcrawl.commands.evaluate"}
+    functions = {"evaluate": "semcrawl.lab.comparing"}
     strategies = {
         "association-rules": "semcrawl.relevance.association_rules.AssociationRules",
         "url-distance": "semcrawl.relevance.url_distance.UrlDistance",

@@ -42,6 +42,8 @@ class _Results(House):
         )
     }
 
+    functions = dict.fromkeys(("harvest", "aharvest"), "semcrawl.results.harvesting")
+
     def pipelines(self, settings: Any) -> Mapping[str, int]:
         """Return the pipeline of a triple store if the settings name one."""
         name = "semcrawl.results.stores.storepipeline.StorePipeline"

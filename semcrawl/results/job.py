@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import warnings
-from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from html import escape
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -18,8 +21,10 @@ from sqlalchemy.orm import Session
 
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import StoreError, UsageError, existing_folder
+from semcrawl.items import FAILED, FetchOutcome
 from semcrawl.metadata.database import CRAWL_DB
 from semcrawl.metadata.records import Document, Fetch, Term, TermUse
+from semcrawl.metadata.summary import MISSED_WORDS, is_robots, why_missed
 from semcrawl.metadata.termindex import write_terms
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
 from semcrawl.rdf.shortnames import TermCounter
@@ -45,7 +50,25 @@ _WAITING = (
 )
 
 T = TypeVar("T", Document, Fetch)
+#: hosts that a notebook shows
+_HOSTS = 10
 _ROWS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An address whose last attempt failed."""
+
+    url: str
+    #: in words
+    reason: str
+    #: see ``semcrawl.items.FetchOutcome``
+    outcome: str
+    #: of HTTP; ``None`` without an answer
+    status: int | None
+    error: str
+    #: attempts in a row that failed
+    attempts: int
 
 
 class Job:
@@ -142,6 +165,51 @@ class Job:
         """Return figures about the quads, counted in one pass."""
         return profile_of(self.sources)
 
+    def failures(self) -> list[Failure]:
+        """Return the addresses whose last attempt failed, retries included, and why.
+
+        What was left out on purpose is none: by robots.txt, scope, patterns, topic.
+        ``pandas.DataFrame(job.failures())`` makes a table of them.
+        """
+        last: dict[str, Failure] = {}
+        for record in self.records():
+            if is_robots(record.url, record.outcome):
+                continue  # what it holds back failed too
+            known = last.pop(record.url, None)
+            reason = why_missed(record.outcome, record.status, record.errors)
+            if reason and (reason == FAILED or FetchOutcome(record.outcome).means.problem):
+                last[record.url] = Failure(
+                    record.url,
+                    MISSED_WORDS[reason],
+                    record.outcome,
+                    record.status,
+                    record.errors,
+                    known.attempts + 1 if known else 1,
+                )
+        return list(last.values())
+
+    def _repr_html_(self) -> str:
+        """Return a table of the last run's summary, as notebooks show it."""
+        summary: dict[str, Any] = {}
+        with suppress(OSError, ValueError):  # none yet
+            summary = json.loads((self.folder / "summary.json").read_text("utf-8"))
+        hosts = summary.get("hosts", {})
+        totals = [
+            (name.replace("_", " "), f"{summary[name]:,}")
+            for name in ("requests", "rdf_documents", "html_documents", "quads", "embedded_quads")
+            if isinstance(summary.get(name), int)
+        ]
+        rows = [
+            (host, *(f"{of.get(name, 0):,}" for name in ("requests", "rdf_documents", "quads")))
+            for host, of in list(hosts.items())[:_HOSTS]
+        ]
+        more = f"<p>… and {len(hosts) - _HOSTS:,} more hosts</p>" if len(hosts) > _HOSTS else ""
+        head = f"<p><b>{escape(str(self.folder))}</b></p>"
+        if not summary:
+            return f"{head}<p>no summary yet: the harvest still runs, or was killed</p>"
+        heading = ("host", "requests", "RDF documents", "quads")
+        return f"{head}{_html(totals)}{_html(rows, heading)}{more}"
+
     def report(
         self, hosts: Collection[str] = (), since: float | None = None, shapes: bytes = b""
     ) -> Report:
@@ -174,6 +242,14 @@ class Job:
         with store_errors(source.ledger), Session(source.engine) as session:
             session.connection(execution_options={"read_only": True})
             yield from session.scalars(select(table).order_by(table.id)).yield_per(_ROWS)
+
+
+def _html(rows: Sequence[Sequence[str]], heading: Sequence[str] = ()) -> str:
+    """Return a table in which all texts are escaped."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in heading)
+    lines = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in (head, *lines) if line)
+    return f"<table>{body}</table>"
 
 
 def index_documents(
