@@ -39,6 +39,12 @@ def port_of(text: str, option: str) -> int:
     return int(text)
 
 
+def take_redis(args: list[str], settings: BaseSettings) -> None:
+    """Make the address of a Redis, if it is the first argument, the setting ``REDIS_URL``."""
+    if args and args[0].partition("://")[0].partition("+")[0] in ("redis", "rediss", "unix"):
+        settings.set("REDIS_URL", args.pop(0), "cmdline")
+
+
 @contextmanager
 def watched(settings: BaseSettings, folder: Path, port: int | None) -> Iterator[None]:
     """Serve the page of a harvest for the block, unless ``port`` is ``None``.

@@ -8,19 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from semcrawl.commandline import OfflineCommand
-from semcrawl.crawl.crawllimits import (
-    CHANGEABLE,
-    DOMAIN,
-    EXCLUDE,
-    HOST,
-    INCLUDE,
-    Limits,
-    load_limits,
-    save_limits,
-)
+from semcrawl.crawl.crawllimits import Limits
+from semcrawl.crawl.standingorders import DOMAIN, EXCLUDE, HOST, INCLUDE, load_orders
 from semcrawl.errors import UsageError
 from semcrawl.frontier.backends import visited_frontier
 from semcrawl.terminal import complain
+from semcrawl.watch.steering import COMMAND, obey
 
 
 class Command(OfflineCommand):
@@ -33,7 +26,7 @@ class Command(OfflineCommand):
         "(default: the current folder) or, with -s REDIS_URL=…, on a Redis. All its workers "
         "apply them within seconds, and later runs too. Patterns are added to those that are set; "
         "--reset removes all. Links that a limit forbids are set aside, and wait again when the "
-        "limits change. Without options, show the limits."
+        "limits change. Without options, show the limits. `semcrawl control` has more actions."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -78,19 +71,19 @@ class Command(OfflineCommand):
         return {name: value for name, value in given.items() if value is not None}
 
     async def _run(self, folder: Path | None, opts: argparse.Namespace) -> None:
+        actions = [["reset"]] if opts.reset else []
+        for name, bounds in (
+            ("host-budget", opts.host_budget),
+            ("domain-budget", opts.domain_budget),
+        ):
+            actions += [] if bounds is None else [[name, bounds or "none"]]
+        for name, patterns in (("add-include", opts.include), ("add-exclude", opts.exclude)):
+            actions += [[name, *patterns]] if patterns else []
         async with visited_frontier(self.own_settings, folder) as frontier:
-            limits = await load_limits(frontier)
-            if opts.reset:
-                limits = {}
-            for name, value in self._given(opts).items():
-                before = limits.get(name) or []
-                if isinstance(value, list):
-                    value = list(dict.fromkeys([*before, *value]))
-                limits[name] = value
-            if opts.reset or self._given(opts):
-                await save_limits(frontier, limits)
-        for name in CHANGEABLE:
-            if value := limits.get(name):
-                print(f"{name} = {value if isinstance(value, str) else ', '.join(value)}")
-        if not any(limits.values()):
+            for words in actions:
+                await obey(frontier, self.own_settings, words, COMMAND)
+            orders = await load_orders(frontier)
+        for line in orders.lines():
+            print(line)
+        if not orders.lines():
             print("No limits are set for this crawl; the settings of each run apply.")

@@ -12,7 +12,7 @@ from scrapy.settings import BaseSettings
 from semcrawl.commandline import OfflineCommand, serve_until_stopped
 from semcrawl.commands._harvestoptions import WATCH_PORT
 from semcrawl.commands._summary import last_summary
-from semcrawl.commands._watching import port_of, serve_for_harvest
+from semcrawl.commands._watching import port_of, serve_for_harvest, take_redis
 from semcrawl.config.options import ReaderOptions
 from semcrawl.config.targets import Targets
 from semcrawl.errors import UsageError, existing_folder
@@ -70,12 +70,6 @@ class Command(OfflineCommand):
             serve_for_harvest(self.own_settings)
         else:
             _serve(view_of(self.own_settings, args), self._port, opts.bind)
-
-
-def take_redis(args: list[str], settings: BaseSettings) -> None:
-    """Make the address of a Redis, if it is the first argument, the setting ``REDIS_URL``."""
-    if args and args[0].partition("://")[0].partition("+")[0] in ("redis", "rediss", "unix"):
-        settings.set("REDIS_URL", args.pop(0), "cmdline")
 
 
 def view_of(settings: BaseSettings, args: list[str]) -> CrawlView:

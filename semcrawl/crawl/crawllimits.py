@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import nlargest
@@ -20,14 +21,20 @@ import msgpack
 from scrapy.settings import BaseSettings
 
 from semcrawl.config.scope import UrlPattern, UrlPatterns, listed
+from semcrawl.crawl.standingorders import DOMAIN, EXCLUDE, HOST, Orders, load_orders
 from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier.contract import QUEUES, Frontier
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.summary import Tally, is_context_fetch, is_robots
 from semcrawl.web.hosts import domain_of, netloc_of, start_of
 
+logger = logging.getLogger(__name__)
+
 #: seconds after which a worker reads changed limits and what other workers have spent
 INTERVAL = 2.0
+#: seconds for which the host of a paused link rests; renewed at each interval, it ends soon after
+#: the host may go on
+_REST = 4.0
 #: places whose sums are remembered while no budget asks for them
 _MOST_PLACES = 20_000
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -107,15 +114,11 @@ class Budget:
         return ""
 
 
-#: names of the frontier's blobs: limits set by a command, what was spent on each place, and the
-#: limits that held when links were set aside because of them
-_SET, _SPENT, _SET_ASIDE = "limits", "spent", "limits-set-aside"
+#: names of the frontier's blobs: what was spent on each place, and the limits that held when links
+#: were set aside because of them
+_SPENT, _SET_ASIDE = "spent", "limits-set-aside"
 #: seconds for which a worker claims the sums
 _CLAIM = 10.0
-#: settings that a command may change while a crawl runs
-HOST, DOMAIN = "SEMCRAWL_HOST_BUDGET", "SEMCRAWL_DOMAIN_BUDGET"
-INCLUDE, EXCLUDE = "SEMCRAWL_INCLUDE", "SEMCRAWL_EXCLUDE"
-CHANGEABLE = (HOST, DOMAIN, INCLUDE, EXCLUDE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +168,7 @@ class Limits:
 
 async def limits_now(frontier: Frontier, settings: BaseSettings) -> Limits:
     """Return the limits of a run: its settings, and what a command has set for the crawl."""
-    return Limits.from_settings(settings, await load_limits(frontier))
+    return Limits.from_settings(settings, (await load_orders(frontier)).limits)
 
 
 async def take_back(frontier: Frontier, limits: Limits) -> int:
@@ -180,21 +183,6 @@ async def take_back(frontier: Frontier, limits: Limits) -> int:
     return await frontier.requeue(QUEUES)
 
 
-async def load_limits(frontier: Frontier) -> dict[str, Any]:
-    """Return the limits that a command has set for a crawl: settings by name."""
-    data = await frontier.shared.get(_SET)
-    try:
-        found = json.loads(data or b"{}")
-        return {str(name): found[name] for name in found if name in CHANGEABLE}
-    except (ValueError, TypeError) as error:
-        raise FrontierCorrupt(f"{frontier.shared.place}, {_SET!r}: {error}") from error
-
-
-async def save_limits(frontier: Frontier, limits: Mapping[str, Any]) -> None:
-    """Set limits for all workers of a crawl and for its later runs."""
-    await frontier.shared.put(_SET, json.dumps(dict(limits)).encode())
-
-
 class CrawlLimits:
     """The limits that hold now, and what the crawl has spent.
 
@@ -205,7 +193,10 @@ class CrawlLimits:
         self._frontier = frontier
         self._settings = settings
         self._take(Limits.from_settings(settings))
-        self._set: dict[str, Any] = {}
+        #: what operators decided, as last read
+        self.orders = Orders()
+        #: how often they had stopped the crawl when this worker began; ``None`` until it is known
+        self._stops: int | None = None
         #: limits that are noted as those that set links aside
         self._noted = b""
         #: sums of all workers, as last read
@@ -220,20 +211,41 @@ class CrawlLimits:
             self._noted = signature
 
     async def refresh(self) -> bool:
-        """Read the limits and sums of the crawl; return whether limits have changed."""
-        given = await load_limits(self._frontier)
-        changed = given != self._set
+        """Read the orders and sums of the crawl; return whether limits have changed."""
+        given = await load_orders(self._frontier)
+        changed = given.limits != self.orders.limits
+        before, self.orders = self.orders, given
+        if self._stops is None:
+            self._stops = given.stops
+            for line in given.lines():
+                logger.info("an order holds: %s", line)
+        else:
+            known = before.said[-1].number if before.said else 0
+            for said in given.said:
+                if said.number > known:
+                    logger.info("an order by %s: %s", said.by, said.text)
         if changed:
-            self._set = given
             try:
-                self._take(Limits.from_settings(self._settings, given))
+                self._take(Limits.from_settings(self._settings, given.limits))
             except UsageError as error:
-                raise FrontierCorrupt(
-                    f"{self._frontier.shared.place}, {_SET!r}: {error}"
-                ) from error
+                raise FrontierCorrupt(f"{self._frontier.shared.place}: {error}") from error
         if self._any_budget:
             await self._add_up()
         return changed
+
+    @property
+    def paused(self) -> bool:
+        """Whether no link may be taken; also until the orders are known."""
+        return self.orders.paused or self._stops is None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether this worker was told to stop."""
+        return self._stops is not None and self.orders.stops > self._stops
+
+    def holds(self, url: str) -> bool:
+        """Whether an operator has paused the crawl or the host of an address."""
+        return self.orders.paused or netloc_of(url) in self.orders.paused_hosts
 
     def _take(self, limits: Limits) -> None:
         """Apply these limits from now on."""
@@ -330,17 +342,34 @@ class Sharing(Protocol):
     def wake(self) -> None:
         """Look for links at once."""
 
+    def drain(self) -> None:
+        """Take no more links."""
 
-async def keep_limits(
+
+def keep_limits(
     session: Sharing, settings: BaseSettings, changed: Callable[[UrlPatterns], None]
-) -> None:
-    """Refresh the limits at intervals until the crawl is finished."""
+) -> Coroutine[Any, Any, None]:
+    """Obey orders, and refresh the limits at intervals until the crawl is finished."""
     if session.intake.limits is None:
         session.intake.limits = CrawlLimits(session.frontier, settings)
         session.tally.listeners.append(session.intake.limits.note)
-    limits: CrawlLimits = session.intake.limits
+    return _keep_limits(session, session.intake.limits, changed)
+
+
+async def _keep_limits(
+    session: Sharing, limits: CrawlLimits, changed: Callable[[UrlPatterns], None]
+) -> None:
+    paused = True
     while not session.finished.is_set():
         await limits.refresh()
+        if limits.stopped:
+            session.drain()
+        if paused and not limits.paused:
+            session.wake()
+        paused = limits.paused
+        for host in limits.orders.paused_hosts:
+            key = session.intake.host_key(f"http://{host}/")
+            await session.frontier.pace.rest(key, _REST)
         changed(limits.now.patterns)
         if await take_back(session.frontier, limits.now):
             session.wake()

@@ -349,6 +349,8 @@ class CrawlSession:
             # where room is left, hosts that were not ready may soon be
             pause = self.options.seed_interval
             return pause if taken >= room else min(pause, _LOOK_AGAIN)
+        if self._paused:
+            self._completion.worked()
         idle = not self._leases and not planted
         if idle and (self._draining or await self._completion.is_over(spent=self.spent)):
             self.finished.set()
@@ -360,9 +362,14 @@ class CrawlSession:
         """How many requests may be in flight beyond the concurrency, as others are overdue."""
         return self._dispatcher.beyond
 
+    @property
+    def _paused(self) -> bool:
+        """Whether an operator has paused the crawl."""
+        return self.intake.limits is not None and self.intake.limits.paused
+
     def _remaining(self) -> int:
         """Return how many more links may be taken in this run."""
-        if self._draining:
+        if self._draining or self._paused:
             return 0
         if (room := self.health.room(self._leases.in_flight_count)) is not None:
             return room

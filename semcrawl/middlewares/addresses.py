@@ -10,8 +10,9 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request
 
 from semcrawl.crawl.attempt import ATTEMPT, ROBOTS, attempt_of
+from semcrawl.crawl.crawllimits import INTERVAL
 from semcrawl.crawl.downloadhandler import AddressRules
-from semcrawl.crawl.failures import AddressRefused, Excluded, OverBudget
+from semcrawl.crawl.failures import AddressRefused, Excluded, OverBudget, PutBack
 from semcrawl.crawl.session import session_of, spider_of
 from semcrawl.web.hosts import host_of, is_private_address, is_reserved_name, pay_level_domain
 
@@ -23,7 +24,7 @@ _MOST_WARNED = 1000
 
 
 class ExcludedLinksMiddleware:
-    """Downloader middleware: ignores links that this run excludes or that are over a budget."""
+    """Downloader middleware: ignores links that this run excludes, over a budget or paused."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -36,6 +37,8 @@ class ExcludedLinksMiddleware:
     def process_request(self, request: Request) -> None:
         """Raise ``Excluded`` for an excluded link, ``OverBudget`` for one over a budget.
 
+        What an operator has paused gets a ``PutBack``.
+
         Links that the limits of lists leave out get an ``IgnoreRequest``.
         """
         spider = spider_of(self._crawler)
@@ -46,7 +49,10 @@ class ExcludedLinksMiddleware:
         attempt, session = attempt_of(request), session_of(self._crawler)
         if attempt is None or session is None or session.intake.limits is None:
             return
-        if reason := session.intake.limits.over_budget(attempt.url, attempt.link_state.depth):
+        limits = session.intake.limits
+        if limits.holds(attempt.url):
+            raise PutBack("an operator has paused it", INTERVAL)
+        if reason := limits.over_budget(attempt.url, attempt.link_state.depth):
             raise OverBudget(reason)
 
 

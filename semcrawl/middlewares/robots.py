@@ -259,10 +259,14 @@ class PacedRobotsMiddleware(RobotsTxtMiddleware):
     async def _set_pace(self, session: CrawlSession, origin: str, delay: float) -> None:
         """Set a host's crawl delay in the frontier.
 
-        Hosts that share the pace of their domain get the longest of their delays.
+        Hosts that share the pace of their domain get the longest of their delays. A longer one that
+        an operator has set stays.
         """
         host = session.intake.host_key(origin + "/")
         shared = session.intake.pace_by == "domain"
+        if session.intake.limits is not None:
+            ordered, _ = session.intake.limits.orders.delays.get(host, (0.0, 0.0))
+            delay = max(delay, ordered)
         await session.frontier.pace.set(host, delay=delay, at_least=shared)
 
     def _delay_of(self, rules: RobotParser) -> float | None:

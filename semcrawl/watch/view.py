@@ -25,6 +25,7 @@ from sqlalchemy.orm import Session
 from semcrawl.config.jobdir import ResultOptions
 from semcrawl.config.redisserver import START_URLS_KEY
 from semcrawl.config.targets import Targets
+from semcrawl.crawl.standingorders import load_orders
 from semcrawl.crawl.workersigns import Attempted, WorkerSign, workers_of
 from semcrawl.errors import FrontierError, StoreError, UsageError
 from semcrawl.frontier.backends import visited_frontier
@@ -40,6 +41,7 @@ from semcrawl.web.vocabulary import FoundBy
 
 #: rows of a view: hosts, groups, links in flight, and last attempts
 MOST_HOSTS, _GROUPS, _IN_FLIGHT, _LAST = 10_000, 60, 60, 40
+_SAID = 20
 #: points of the curve
 _POINTS = 300
 #: seconds over which rates are measured, and for which a row that is not in order may come late
@@ -197,6 +199,7 @@ class CrawlView:
         state = await frontier.inspector.state(_GROUPS, lists)
         paces = await frontier.inspector.paces()
         workers = await workers_of(frontier)
+        orders = await load_orders(frontier)
         by_domain = await frontier.shared.get("pace-by") == b"domain"
         summary = await asyncio.to_thread(self._sums)
         signs = [sign for sign in workers.values() if sign is not None]
@@ -210,7 +213,9 @@ class CrawlView:
             "folder": str(self._folder or ""),
             "at": time.time(),
             "error": "",
-            "state": "running" if workers else "ended",
+            "state": ("paused" if orders.paused else "running") if workers else "ended",
+            "orders": orders.lines(),
+            "said": [asdict(said) for said in reversed(orders.said[-_SAID:])],
             "began": state.created,
             **_sizes(state),
             "totals": totals,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from frontier_calls import OpenFrontier
 from scrapy.settings import Settings
 
-from semcrawl.crawl.crawllimits import HOST, CrawlLimits, load_limits, save_limits
+from semcrawl.crawl.crawllimits import CrawlLimits
+from semcrawl.crawl.standingorders import HOST, changed_orders, load_orders
 from semcrawl.items import FetchOutcome, FetchRecord
 
 URL = "http://a.example/x"
@@ -39,11 +40,13 @@ async def test_a_limit_that_is_set_changes_what_holds(open_frontier: OpenFrontie
     settings.freeze()  # as Scrapy does before a crawl
     limits = CrawlLimits(frontier, settings)
     assert not await limits.refresh()
-    await save_limits(frontier, {HOST: "depth=1", "SEMCRAWL_EXCLUDE": ["/x*"]})
+    async with changed_orders(frontier) as orders:
+        orders.limits = {HOST: "depth=1", "SEMCRAWL_EXCLUDE": ["/x*"]}
     assert await limits.refresh()
     assert limits.over_budget(URL, 2)
     assert not limits.now.patterns.allow(URL)
-    await save_limits(frontier, {})
+    async with changed_orders(frontier) as orders:
+        orders.limits = {}
     assert await limits.refresh()
     assert not limits.over_budget(URL, 2)
-    assert await load_limits(frontier) == {}
+    assert (await load_orders(frontier)).limits == {}
