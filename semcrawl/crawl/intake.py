@@ -265,7 +265,9 @@ class Intake:
         """
         dropped, knows = self._dropped, self.seen_check()
         links = [
-            link for link in links if not knows(link.url) and _evidence(page, link) not in dropped
+            link
+            for link in links
+            if not knows(link.url) and not (dropped and _evidence(page, link) in dropped)
         ]
         if 0 < self.frontier.options.dynamic_depth <= barren:
             self.leave_out(links, Reason.DYNAMIC_DEPTH)

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby, islice, takewhile
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import msgpack
@@ -38,6 +38,7 @@ _LARGEST = 1 << 27
 _PLAIN, _PACKED = b"p", b"z"
 
 _LINK_FIELDS = tuple(f.name for f in dataclasses.fields(Link))
+_NUMBERS, _fields_of = range(len(_LINK_FIELDS)), attrgetter(*_LINK_FIELDS)
 _POSITION = _LINK_FIELDS.index("position")
 _LINK_DEFAULTS = tuple(
     None if f.default is dataclasses.MISSING else f.default for f in dataclasses.fields(Link)
@@ -119,11 +120,8 @@ def _fraction(value: Any) -> float | None:
 
 def _pack_ranked(ranked: Ranked) -> list[Any]:
     """Return a ranked link as a list, without the link's fields that have their defaults."""
-    link = {
-        i: value
-        for i, (name, default) in enumerate(zip(_LINK_FIELDS, _LINK_DEFAULTS, strict=True))
-        if (value := getattr(ranked.link, name)) != default
-    }
+    fields = zip(_NUMBERS, _fields_of(ranked.link), _LINK_DEFAULTS, strict=True)
+    link = {i: value for i, value, default in fields if value != default}
     return [link, str(ranked.label), ranked.group, ranked.key, ranked.rules, ranked.judged]
 
 

@@ -135,8 +135,8 @@ QUEUES = ("html", "rdf")
 FRONT = -1e300
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+@dataclass(slots=True, unsafe_hash=True)
+class Entry:  # not frozen, for the speed of making one; nothing changes it
     """A link as it is added to the frontier."""
 
     url: str

@@ -34,8 +34,8 @@ class Label(StrEnum):
             return cls.H
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+@dataclass(slots=True, unsafe_hash=True)
+class Ranked:  # not frozen, for the speed of making one; nothing changes it
     """A link with the strategy's judgement."""
 
     link: Link

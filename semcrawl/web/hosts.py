@@ -152,7 +152,6 @@ def pay_level_domain(host: str) -> str:
     return parts.top_domain_under_public_suffix or host
 
 
-@lru_cache(maxsize=4096)
 def host_of(url: str) -> str:
     """Return the lower-case host name of a URL, without port; ``""`` if there is none."""
     return _host_in(start_of(url))
@@ -172,7 +171,6 @@ def _host_in(start: str) -> str:
         return ""
 
 
-@lru_cache(maxsize=4096)
 def origin_of(url: str) -> str:
     """Return scheme, host and port of a URL."""
     return _origin_in(start_of(url))
@@ -187,13 +185,14 @@ def _origin_in(start: str) -> str:
 
 def start_of(url: str) -> str:
     """Return the part before a URL's path, which many URLs share."""
-    return "/".join(url.split("/", 3)[:3])
+    end = url.find("/", url.find("//") + 2)
+    return url if end < 0 else url[:end]
 
 
-@lru_cache(maxsize=4096)
 def netloc_of(url: str) -> str:
     """Return host and port of a normalised URL."""
-    return url.split("/", 3)[2] if url.count("/") >= 2 else ""
+    parts = url.split("/", 3)
+    return parts[2] if len(parts) > 2 else ""
 
 
 def name_of(host: str) -> str:

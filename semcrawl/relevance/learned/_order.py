@@ -397,6 +397,11 @@ class FetchCounts:
             self._given = np.concatenate((self._given, more), axis=1)
         return number
 
+    def numbers_of(self, names: Iterable[str]) -> list[int]:
+        """Return the numbers of names, as :meth:`number` does."""
+        known = self.numbers
+        return [known[name] if name in known else self.number(name) for name in names]
+
     def found(self, numbers: Iterable[int]) -> None:
         """Count found links."""
         for number in numbers:

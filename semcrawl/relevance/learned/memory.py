@@ -128,21 +128,13 @@ class CrawlMemory:
             return range(self.table.size, self.table.size)
         judged = judged or self.judge.of(self.table, urls, facts)
         heard_of = len(self.hosts.names)
-        host, cluster, section, subsection = np.array(
-            [
-                (
-                    self.hosts.number(about.host),
-                    self.clusters.number(about.groups[0]),
-                    self.sections.number(about.groups[1]),
-                    self.subsections.number(about.groups[2]),
-                )
-                for about in facts
-            ]
-        ).T
-        self.clusters.found(cluster.tolist())
+        clusters, sections, subsections = zip(*[about.groups for about in facts], strict=True)
+        host = self.hosts.numbers_of([about.host for about in facts])
+        cluster = self.clusters.numbers_of(clusters)
+        self.clusters.found(cluster)
         if parent != NONE:
             named_by = (about.named_by for about in facts)
-            self.answering.named(zip(host.tolist(), named_by, strict=True), heard_of)
+            self.answering.named(zip(host, named_by, strict=True), heard_of)
         table = self.table
         numbers = table.append(
             urls,
@@ -157,8 +149,8 @@ class CrawlMemory:
             depth=0 if parent == NONE else min(table.columns["depth"].item(parent) + 1, _DEEPEST),
             host=host,
             cluster=cluster,
-            section=section,
-            subsection=subsection,
+            section=self.sections.numbers_of(sections),
+            subsection=self.subsections.numbers_of(subsections),
             flags=judged.twins * np.uint8(TWIN),
             **({} if self.shares is None else self.shares.of(facts)._asdict()),
             share_prior=np.array([f.signs.share_prior for f in facts], np.float32),

@@ -214,17 +214,19 @@ class Judge:
         """Judge links of one page, which need not be in the table."""
         if not facts:
             return Judgement(_NOTHING, _NOTHING, np.zeros(0, bool), _NOTHING, _NOTHING)
-        found, beside, stems = [], set[str](), set[int]()
-        for url, about in zip(urls, facts, strict=True):
-            known = 0
-            if about.stem in table.stems or about.stem in stems:
+        found, beside = [0] * len(urls), set[str]()
+        stems = [about.stem for about in facts]
+        alone = len({*stems}) == len(stems)
+        # false for most pages: no link has a twin
+        if not (alone and table.stems.isdisjoint(stems)):
+            for place, url in enumerate(urls):
+                if alone and stems[place] not in table.stems:
+                    continue
                 twins = twin_addresses(url)
                 # two schemes of an address are more surely the same than other spellings
-                known = self.any_known(table, twins, beside)
-                known += self.any_known(table, twins[-1:], beside)
-            found.append(known)
-            beside.add(url)
-            stems.add(about.stem)
+                found[place] = self.any_known(table, twins, beside)
+                found[place] += self.any_known(table, twins[-1:], beside)
+                beside.add(url)
         known_twins, priors = np.array(found), self._priors(facts)
         priors[0] -= np.float32(self._options.twin_penalty) * known_twins
         starts = list(accumulate((len(f.rows) for f in facts[:-1]), initial=0))

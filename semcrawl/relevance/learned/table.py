@@ -85,7 +85,7 @@ class LinkTable:
         urls: Sequence[str],
         rows: Sequence[Rows],
         stems: Iterable[int],
-        **values: NDArray[Any] | float,
+        **values: NDArray[Any] | Sequence[int] | float,
     ) -> range:
         """Add new links; return their numbers. ``values`` fill columns; the others stay empty."""
         count = len(urls)
