@@ -11,7 +11,7 @@ import asyncio
 import heapq
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -25,7 +25,7 @@ from sqlalchemy.orm import Session
 from semcrawl.config.jobdir import ResultOptions
 from semcrawl.config.redisserver import START_URLS_KEY
 from semcrawl.config.targets import Targets
-from semcrawl.crawl.standingorders import load_orders
+from semcrawl.crawl.standingorders import Orders, load_orders
 from semcrawl.crawl.workersigns import Attempted, WorkerSign, workers_of
 from semcrawl.errors import FrontierError, StoreError, UsageError
 from semcrawl.frontier.backends import visited_frontier
@@ -36,6 +36,7 @@ from semcrawl.metadata.records import Fetch
 from semcrawl.metadata.summary import COLUMNS, PROBLEMS, Summary, Sums, is_guess, is_robots
 from semcrawl.settings.reader import fill
 from semcrawl.spiders.seeds import seed_list
+from semcrawl.watch.steering import PAGE, obey
 from semcrawl.web.hosts import domain_key
 from semcrawl.web.vocabulary import FoundBy
 
@@ -185,6 +186,10 @@ class CrawlView:
             visit = visited_frontier(self._settings, self._folder)
             self._frontier = await self._stack.enter_async_context(visit)
         return self._frontier
+
+    async def give(self, words: Sequence[str]) -> Orders:
+        """Give an order; raises as :func:`~semcrawl.watch.steering.obey` does."""
+        return await obey(await self.frontier(), self._settings, words, PAGE)
 
     async def _leave(self) -> None:
         self._frontier = None

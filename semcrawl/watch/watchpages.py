@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 import time
 from base64 import b64encode
 from collections.abc import Callable
 from hashlib import sha256
+from hmac import compare_digest
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Any
@@ -22,6 +24,8 @@ from semcrawl.watch.view import CrawlView
 _LEAST, _MOST, _SHARE = 1.0, 60.0, 0.05
 #: pages that are kept up to date at a time
 _MOST_PAGES = 32
+#: header with the token of those who may give orders
+_HEADER = "X-Semcrawl-Token"
 #: seconds without a sign after which a worker counts as stuck
 _STUCK = 60.0
 #: the page's own style and script may run, and nothing else
@@ -41,17 +45,23 @@ async def serve_watch(
 ) -> None:
     """Serve until ``stopped``; call ``started`` with the address. Port 0 takes a free port.
 
-    Raises ``OSError`` if the port is taken.
+    The address ends with the token of those who may give orders, behind ``#``: browsers send that
+    part to no server. Raises ``OSError`` if the port is taken.
     """
+    token = secrets.token_urlsafe(16)
+
+    def tell(address: str) -> None:
+        started(f"{address}#token={token}")
+
     try:
-        await serve_pages(watch_app(view, stopped), port, started, stopped, bind=bind)
+        await serve_pages(watch_app(view, token, stopped), port, tell, stopped, bind=bind)
     finally:
         await view.close()
 
 
-def watch_app(view: CrawlView, stopped: asyncio.Event) -> web.Application:
-    """Return the web application; open pages end with ``stopped``."""
-    pages = _Pages(view, stopped)
+def watch_app(view: CrawlView, token: str, stopped: asyncio.Event) -> web.Application:
+    """Return the web application; ``token`` allows orders, open pages end with ``stopped``."""
+    pages = _Pages(view, token, stopped)
     guard = guarded(_problem, pages.policy, addresses=True)
     app = web.Application(middlewares=[guard], client_max_size=1 << 16)
     app.add_routes(
@@ -62,6 +72,7 @@ def watch_app(view: CrawlView, stopped: asyncio.Event) -> web.Application:
             web.get("/metrics", pages.metrics),
             web.get("/health", pages.health),
             web.get("/ready", pages.ready),
+            web.post("/control", pages.control),
         ]
     )
     return app
@@ -70,8 +81,9 @@ def watch_app(view: CrawlView, stopped: asyncio.Event) -> web.Application:
 class _Pages:
     """Answers requests; it looks at the crawl only when somebody asks."""
 
-    def __init__(self, view: CrawlView, stopped: asyncio.Event) -> None:
+    def __init__(self, view: CrawlView, token: str, stopped: asyncio.Event) -> None:
         self._view = view
+        self._token = token
         self._stopped = stopped
         self._text = (files("semcrawl.watch") / "page.html").read_text("utf-8")
         #: the ``Content-Security-Policy``
@@ -161,6 +173,21 @@ class _Pages:
         states = {"running": "the crawl runs", "paused": "the crawl is paused"}
         return _line(status, states.get(view["state"], "no worker runs"))
 
+    async def control(self, request: web.Request) -> web.Response:
+        """Carry out an order of the page: a JSON list of words. Other sites cannot give any."""
+        _refuse_strangers(request)
+        if not compare_digest(request.headers.get(_HEADER, "").encode(), self._token.encode()):
+            raise web.HTTPForbidden(text="only the address that the command printed gives orders")
+        try:
+            words = json.loads(await request.text())
+        except ValueError:
+            words = None
+        if not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
+            raise web.HTTPBadRequest(text="an order is a JSON list of words")
+        orders = await self._view.give(words)
+        self._looked = float("-inf")
+        return web.json_response({"orders": orders.lines()})
+
     async def _now(self) -> dict[str, Any]:
         """Return a view that is no older than the pause between looks."""
         async with self._looking:
@@ -172,6 +199,16 @@ class _Pages:
                 if not first:  # which reads all records
                     self._pause = min(_MOST, max(_LEAST, (self._looked - now) / _SHARE))
             return self._view.last
+
+
+def _refuse_strangers(request: web.Request) -> None:
+    """Refuse what a page of another site made the browser send; no form can send JSON."""
+    own = request.headers.get("Sec-Fetch-Site", "same-origin") in ("same-origin", "none")
+    origin = request.headers.get("Origin", "")
+    if not own or (origin and origin != f"{request.scheme}://{request.headers.get('Host')}"):
+        raise web.HTTPForbidden(text="other sites give no orders")
+    if request.content_type != "application/json":
+        raise web.HTTPUnsupportedMediaType(text="an order is JSON")
 
 
 def _hash_of(page: str, element: str) -> str:

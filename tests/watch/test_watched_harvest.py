@@ -16,7 +16,7 @@ from harvest.runs import environment, harvest
 from semcrawl.lab.demo import DemoWeb, serve
 from tests.imagesearch.browser import CHROMIUM, browser
 from tests.watch.test_watchpages import next_view
-from tests.watch.watched import make_crawl, served
+from tests.watch.watched import make_crawl, served, steered
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +36,7 @@ async def test_a_watched_harvest_shows_its_figures_until_its_end(tmp_path: Path)
         )
         assert process.stderr is not None
         line = (await process.stderr.readline()).decode()
-        found = re.search(r"watch the crawl at (http://\S+)", line)
+        found = re.search(r"watch the crawl at (http://[^#\s]+)", line)
         assert found, line
         views = []
         async with (
@@ -88,4 +88,25 @@ async def test_the_page_shows_hostile_texts_as_texts(tmp_path: Path) -> None:
             assert await page.value("document.querySelectorAll('img, script').length") == 1
             wide = "document.documentElement.scrollWidth > window.innerWidth"
             assert not await page.value(wide)
+        assert not page.complaints
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
+async def test_the_page_gives_orders_with_the_token_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    await asyncio.to_thread(folder.mkdir)
+    await make_crawl(folder)
+    async with steered(folder) as (url, token), browser(tmp_path / "profile") as page:
+        await page.open(url)
+        assert await page.value("document.getElementById('steer').hidden")
+        await page.open(f"{url}?#token={token}")
+        assert await page.value("location.href") == url  # nobody reads the token over a shoulder
+        while not await page.value("document.querySelectorAll('#hosts button').length"):
+            pass
+        await page.value("document.querySelector('#hosts button').click()")
+        while "paused: " not in await page.value("document.getElementById('holding').innerText"):
+            pass
+        await page.value("document.getElementById('pause').click()")
+        while await page.value("document.getElementById('pause').textContent") != "Go on":
+            pass
         assert not page.complaints

@@ -15,7 +15,7 @@ from semcrawl.items import FetchOutcome
 from semcrawl.metadata.database import crawl_db_url, opened
 from semcrawl.metadata.summary import summarise
 from semcrawl.watch import CrawlView
-from tests.watch.watched import HOSTILE, REASON, attempt, make_crawl, record, served
+from tests.watch.watched import HOSTILE, REASON, attempt, make_crawl, record, served, steered
 
 
 async def asked(url: str, **more: Any) -> tuple[int, str]:
@@ -128,3 +128,46 @@ async def test_metrics_are_read_by_the_parsers_of_prometheus(tmp_path: Path) -> 
         assert "example" not in text
     assert opened.endswith("# EOF\n")
     assert REASON not in opened
+
+
+async def test_only_the_page_with_the_token_gives_orders(tmp_path: Path) -> None:
+    """Neither another site's page (CSRF) nor a name that was rebound to this machine does."""
+    await make_crawl(tmp_path)
+    async with steered(tmp_path) as (url, token), aiohttp.ClientSession() as session:
+        port = url.rstrip("/").rpartition(":")[2]
+        good = {"X-Semcrawl-Token": token, "Content-Type": "application/json"}
+
+        async def give(*words: object, **headers: str) -> int:
+            more = {name.replace("_", "-"): value for name, value in headers.items()}
+            async with session.post(
+                f"{url}control", data=json.dumps(words), headers=good | more
+            ) as answer:
+                return answer.status
+
+        for refused in (
+            {"X_Semcrawl_Token": ""},
+            {"X_Semcrawl_Token": "é" + token},
+            {"Origin": "http://evil.example"},
+            {"Origin": f"http://localhost:{port}"},  # another origin than that of the Host
+            {"Origin": "null"},
+            {"Sec_Fetch_Site": "cross-site"},
+            {"Sec_Fetch_Site": "same-site"},
+            {"Host": f"evil.example:{port}"},
+        ):
+            assert await give("pause", **refused) == 403, refused
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+            assert await give("pause", Content_Type=kind) == 415
+        for words in ((), ("explode",), (1,), ("pause", ["x"]), ("seed", "x"), ("block", "a/b")):
+            assert await give(*words) == 400, words
+        async with session.post(f"{url}control", data="{", headers=good) as answer:
+            assert answer.status == 400
+        async with session.post(f"{url}control", data='["p"]' + " " * 99_999, headers=good) as big:
+            assert big.status == 413
+        for method in ("get", "put", "options"):
+            async with session.request(method, f"{url}control", headers=good) as answer:
+                assert answer.status == 405
+        assert json.loads((await asked(f"{url}view"))[1])["said"] == []
+        assert await give("pause", "b.example", Origin=url.rstrip("/")) == 200
+        view = json.loads((await asked(f"{url}view"))[1])
+        assert view["orders"] == ["paused: b.example"]
+        assert [each["by"] for each in view["said"]] == ["page"]

@@ -56,13 +56,21 @@ async def make_crawl(folder: Path) -> None:
 
 @asynccontextmanager
 async def served(folder: Path, **settings: object) -> AsyncIterator[str]:
-    """Serve the page of a crawl; yield its address."""
+    """Serve the page of a crawl; yield its address without the token."""
+    async with steered(folder, **settings) as (url, _):
+        yield url
+
+
+@asynccontextmanager
+async def steered(folder: Path, **settings: object) -> AsyncIterator[tuple[str, str]]:
+    """Serve the page of a crawl; yield its address and the token."""
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     stopped = asyncio.Event()
     view = CrawlView(Settings(settings), folder)
     task = asyncio.create_task(serve_watch(view, 0, address.set_result, stopped))
     try:
-        yield await address
+        url, _, token = (await address).partition("#token=")
+        yield url, token
     finally:
         stopped.set()
         await task
