@@ -174,6 +174,13 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
         "--json", action="store_true", help="print summary.json to standard output, and no table"
     )
     group.add_argument(
+        "--on-end",
+        metavar="COMMAND",
+        help="at the end run a shell command, with folder, status and summary as JSON on its "
+        "standard input",
+    )
+    group.add_argument("--webhook", metavar="URL", help="at the end POST the same JSON to URL")
+    group.add_argument(
         "--fast",
         action="store_true",
         help="no delays, 8 requests at a time, private addresses allowed: own servers only",

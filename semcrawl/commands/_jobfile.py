@@ -37,8 +37,10 @@ _SEEDS, _SCRAPY = "seeds", "scrapy"
 #: settings that options give under names of their own, or that only say where and how to run
 _NO_KEYS = {"SEMCRAWL_JOBDIR", "SEMCRAWL_JOIN"}
 #: options and settings of one run, which the kept job leaves out
+#: (commands, and addresses of webhooks, may hold secrets)
 _OF_RUN = frozenset(
     {"revisit", "progress", "out", "endpoint", "quiet", "verbose", "json", "fast", "watch"}
+    | {"on-end", "webhook"}
 )
 _SCRAPYS = frozenset(
     {name for name in dir(default_settings) if name.isupper()} | {*REDIS_NAMES, *SCRAPY_REDIS}

@@ -10,7 +10,7 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.commandline import OfflineCommand
+from semcrawl.commandline import OfflineCommand, print_json
 from semcrawl.crawl.filefetching import fetch_topic_files
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.lab.comparing import PAGES, usual_strategies
@@ -87,6 +87,9 @@ class Command(OfflineCommand):
         group.add_argument(
             "--out", metavar="DIR", default="evaluation", help="folder of the results (evaluation)"
         )
+        group.add_argument(
+            "--json", action="store_true", help="print results.json to standard output, no tables"
+        )
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse invalid options."""
@@ -146,13 +149,17 @@ class Command(OfflineCommand):
         if all(world.problem for each in results for world in each.worlds):
             return  # all problems are reported
         data = as_data(results, plan, "live" if opts.live else "offline")
-        show(data, table_console())
+        if opts.json:
+            print_json(data)
+        else:
+            show(data, table_console())
         try:
             self._write(data, folder)
         except OSError as error:
             self._fail(f"cannot write to {folder}: {error.strerror}")
             return
-        print(f"Figures: {folder / 'results.json'}   Report: {folder / 'report.html'}")
+        if not opts.json:
+            print(f"Figures: {folder / 'results.json'}   Report: {folder / 'report.html'}")
 
     def _strategies(self, opts: argparse.Namespace) -> list[str]:
         """Return the names of the strategies; report and leave out unknown ones."""

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from scrapy.settings import BaseSettings
 
-from semcrawl.commandline import OneLineErrors
+from semcrawl.commandline import OneLineErrors, print_json
 from semcrawl.commands._explainspiders import (
     RULE_MEANINGS,
     EndpointSpider,
@@ -83,6 +83,9 @@ class Command(OneLineErrors):
         group.add_argument(
             "--all", action="store_true", help="give reasons for every link, not only ten"
         )
+        group.add_argument(
+            "--json", action="store_true", help="print the links with all reasons as JSON"
+        )
         add_about_options(group, keeps=False)
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -96,12 +99,14 @@ class Command(OneLineErrors):
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Get the page, rank its links, print them."""
         strategy = self._strategy(opts)
+        self._json = opts.json
         if endpoint := endpoint_of_seed(args[0]):
             self._show(strategy, self._endpoint(endpoint), None if opts.all else _REASONED)
             return
         got = self._received(args[0], opts)
         document = asyncio.run(read_for_explanation(self.own_settings, got))
-        self._show_judgement(document.verdict)
+        if not self._json:
+            self._show_judgement(document.verdict)
         self._show(strategy, document, None if opts.all else _REASONED)
 
     def _strategy(self, opts: argparse.Namespace) -> Relevance:
@@ -188,6 +193,20 @@ class Command(OneLineErrors):
         page, links = document.page, document.links
         weights = topic_weights(self.own_settings, page, links)
         ranked = rank_page(strategy, page, links, document.queries)
+        if self._json:
+            verdict = document.verdict
+            print_json(
+                {
+                    "url": page.url,
+                    "strategy": strategy.name,
+                    "relevance": verdict.relevance,
+                    "relevance_reasons": verdict.reasons,
+                    "target": verdict.target if verdict.relevance is not None else None,
+                    "not_followed": document.nofollow,
+                    "links": [_as_data(one, strategy, page) for one in ranked],
+                }
+            )
+            return
         console = table_console()
         table = aligned(f"{strategy.name} on {page.url}: {amount(len(ranked), 'link')}", {})
         of_topic = ("RW", "IPR share") if weights else ()
@@ -220,6 +239,23 @@ class Command(OneLineErrors):
         for one in first:
             why = reason(one, strategy, page)
             console.print(f"{one.turn:3d}. {one.ranked.link.url}\n     {why}", soft_wrap=True)
+
+
+def _as_data(one: RankedLink, strategy: Relevance, page: Page) -> dict[str, Any]:
+    """Return a link's rank and reasons as plain data."""
+    ranked = one.ranked
+    return {
+        "url": ranked.link.url,
+        "words": ranked.link.anchor,
+        "turn": one.turn,
+        "label": str(ranked.label),
+        "group": ranked.group,
+        "value": one.value,
+        "key": ranked.key,
+        "rules": one.rules,
+        "found_by": str(ranked.link.found_by),
+        "reason": reason(one, strategy, page) if one.turn is not None else "",
+    }
 
 
 def _cells(one: RankedLink) -> list[str]:

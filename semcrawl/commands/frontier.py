@@ -8,15 +8,16 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, replace
 from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from rich.console import Console
 from scrapy.settings import BaseSettings
 
-from semcrawl.commandline import OfflineCommand
+from semcrawl.commandline import OfflineCommand, print_json
 from semcrawl.config.redisserver import START_URLS_KEY
 from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.errors import SemcrawlError, UsageError
@@ -57,6 +58,7 @@ class Command(OfflineCommand):
             metavar="SECONDS",
             help="time to measure the rate of a running crawl (1)",
         )
+        parser.add_argument("--json", action="store_true", help="print what is shown as JSON")
         actions = parser.add_mutually_exclusive_group()
         actions.add_argument("--export", metavar="FILE", help='write JSON Lines ("-": to stdout)')
         actions.add_argument(
@@ -78,6 +80,9 @@ class Command(OfflineCommand):
             raise UsageError("give one job folder")
         if opts.top < 1:
             raise UsageError(f"--top must be at least 1, not {opts.top}")
+        acts = opts.export or opts.import_file or opts.requeue or opts.export_model
+        if opts.json and acts:
+            raise UsageError("--json is for what the command shows, and goes with no other action")
         if not opts.rate >= 0:
             raise UsageError(f"--rate must not be negative, as {opts.rate:g} is")
 
@@ -169,7 +174,10 @@ async def _act(
         if state.counts.leased and opts.rate:
             await asyncio.sleep(opts.rate)
             rate = (await inspector.done() - state.done) / opts.rate
-        _show(state, rate, lists)
+        if opts.json:
+            print_json(_as_data(state, rate))
+        else:
+            _show(state, rate, lists)
 
 
 async def _learned(frontier: ManagedFrontier, relevance: str) -> bytes:
@@ -188,6 +196,20 @@ async def _learned(frontier: ManagedFrontier, relevance: str) -> bytes:
         names = ", ".join(sorted(learned))
         raise UsageError(f"choose a strategy by -s SEMCRAWL_RELEVANCE=NAME: {names}")
     return learned[relevance]
+
+
+def _as_data(state: FrontierState, rate: float | None) -> dict[str, Any]:
+    """Return what the command shows as plain data."""
+    leases = [
+        {
+            "url": one.link.entry.url,
+            "worker": short_name(one.worker) if one.worker else None,
+            "tries": one.link.tries,
+            "expires": one.expires,
+        }
+        for one in state.leases
+    ]
+    return asdict(replace(state, leases=())) | {"leases": leases, "done_per_second": rate}
 
 
 def _show(state: FrontierState, rate: float | None, lists: Sequence[str]) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from scrapy.crawler import Crawler
 
 from semcrawl.commandline import OneLineErrors
+from semcrawl.commands._ending import check_webhook, ending, tell_of_end
 from semcrawl.commands._harvestoptions import (
     FAST,
     WATCH_PORT,
@@ -45,6 +46,7 @@ from semcrawl.commands._watching import port_of, watched
 from semcrawl.commands._workers import WorkerLine, check_workers, harvest_together
 from semcrawl.config.checks import check_settings
 from semcrawl.config.components import FASTEST_LOOP, check_reactor
+from semcrawl.config.logins import read_logins
 from semcrawl.config.options import EndpointOptions, ReaderOptions
 from semcrawl.config.scope import Scope
 from semcrawl.crawl.dispatch import Outlook
@@ -158,6 +160,8 @@ class Command(OneLineErrors):
                 f"give a URL to start from (or @FILE with one per line); {folder} holds no harvest "
                 "to continue"
             )
+        if opts.webhook:
+            check_webhook(opts.webhook)
         check_reactor(settings)
         self._port = None if opts.watch is None else port_of(opts.watch, "--watch")
         self._workers = check_workers(settings)
@@ -175,10 +179,21 @@ class Command(OneLineErrors):
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Crawl and report."""
-        settings = self.own_settings
         if opts.worker:
             self._work(self._line)
             return
+        try:
+            self._harvest(opts)
+        except SemcrawlError as error:
+            self.exitcode = self._told(error)
+        if opts.on_end or opts.webhook:
+            content = ending(Path(opts.out), self.exitcode, last_summary(Path(opts.out)))
+            logins = read_logins(self.own_settings)
+            if not tell_of_end(content, opts.on_end or "", opts.webhook or "", logins):
+                self.exitcode = self.exitcode or 1
+
+    def _harvest(self, opts: argparse.Namespace) -> None:
+        settings = self.own_settings
         self._began = time.time()
         folder = Path(opts.out)
         database = metadata_url(settings, folder)

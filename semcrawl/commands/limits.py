@@ -7,7 +7,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from semcrawl.commandline import OfflineCommand
+from semcrawl.commandline import OfflineCommand, print_json
 from semcrawl.crawl.crawllimits import Limits
 from semcrawl.crawl.standingorders import DOMAIN, EXCLUDE, HOST, INCLUDE, load_orders
 from semcrawl.errors import UsageError
@@ -46,6 +46,7 @@ class Command(OfflineCommand):
         group.add_argument(
             "--reset", action="store_true", help="go back to the settings of each run"
         )
+        group.add_argument("--json", action="store_true", help="print what holds as JSON")
 
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse invalid options."""
@@ -83,6 +84,18 @@ class Command(OfflineCommand):
             for words in actions:
                 await obey(frontier, self.own_settings, words, COMMAND)
             orders = await load_orders(frontier)
+        if opts.json:
+            delays = {host: seconds for host, (seconds, _) in orders.delays.items()}
+            limits = {name: value for name, value in orders.limits.items() if value}
+            print_json(
+                {
+                    "limits": limits,
+                    "paused": orders.paused,
+                    "paused_hosts": orders.paused_hosts,
+                    "delays": delays,
+                }
+            )
+            return
         for line in orders.lines():
             print(line)
         if not orders.lines():
