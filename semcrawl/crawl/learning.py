@@ -38,11 +38,14 @@ _LARGEST = 1 << 27
 _PLAIN, _PACKED = b"p", b"z"
 
 _LINK_FIELDS = tuple(f.name for f in dataclasses.fields(Link))
-_NUMBERS, _fields_of = range(len(_LINK_FIELDS)), attrgetter(*_LINK_FIELDS)
+_fields_of = attrgetter(*_LINK_FIELDS)
 _POSITION = _LINK_FIELDS.index("position")
-_LINK_DEFAULTS = tuple(
-    None if f.default is dataclasses.MISSING else f.default for f in dataclasses.fields(Link)
-)
+#: defaults that are not empty, by the place of the field; ``None`` for a field without one
+_LINK_DEFAULTS = [
+    (i, None if f.default is dataclasses.MISSING else f.default)
+    for i, f in enumerate(dataclasses.fields(Link))
+    if f.default
+]
 
 
 def encode_event(outcome: Outcome) -> bytes:
@@ -120,8 +123,13 @@ def _fraction(value: Any) -> float | None:
 
 def _pack_ranked(ranked: Ranked) -> list[Any]:
     """Return a ranked link as a list, without the link's fields that have their defaults."""
-    fields = zip(_NUMBERS, _fields_of(ranked.link), _LINK_DEFAULTS, strict=True)
-    link = {i: value for i, value, default in fields if value != default}
+    fields = _fields_of(ranked.link)
+    link = {i: value for i, value in enumerate(fields) if value}
+    for i, default in _LINK_DEFAULTS:
+        if fields[i] == default:
+            del link[i]
+        else:
+            link[i] = fields[i]
     return [link, str(ranked.label), ranked.group, ranked.key, ranked.rules, ranked.judged]
 
 

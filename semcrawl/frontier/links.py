@@ -305,18 +305,17 @@ def _shorten(value: Any, url: str) -> Any:
     """Omit the beginning that a text, mostly the parent's URL, shares with the link's URL."""
     if not isinstance(value, str) or value[:_WORTH_SHORTENING] != url[:_WORTH_SHORTENING]:
         return value
-    # bisection: a few comparisons in C are faster than one per character
-    common, high = 0, min(len(value), len(url), 255)
-    while common < high:
-        middle = (common + high + 1) // 2
-        if url.startswith(value[:middle]):
-            common = middle
-        else:
-            high = middle - 1
-    if common < _WORTH_SHORTENING:
-        return value
+    # the first difference of two numbers is found faster than that of two texts
+    most = min(len(value), len(url), 255)
+    differing = (_number_of(value[:most]) ^ _number_of(url[:most])).bit_length()
+    common = most - (differing + 31) // 32
     rest = value[common:].encode("utf-8", "surrogatepass")
     return msgpack.ExtType(_SHORTENED, bytes([common]) + rest)
+
+
+def _number_of(text: str) -> int:
+    """Return a number with 32 bits for each character."""
+    return int.from_bytes(text.encode("utf-32-be", "surrogatepass"), "big")
 
 
 def _lengthen(value: Any, url: str) -> Any:
