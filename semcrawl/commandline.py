@@ -504,6 +504,15 @@ class _CrawlsInOneLine(BaseRunSpiderCommand):
         if self.settings is not None:
             know_feed_formats(self.settings)
         super().process_options(args, opts)
+        if self.settings is not None:
+            from semcrawl.logformat import take_log
+
+            try:
+                take_environment(self.settings)
+                take_log(self.settings)
+            except SemcrawlError as error:
+                complain(str(error))
+                raise SystemExit(2) from None
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         process: Any = self.crawler_process

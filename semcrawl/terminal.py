@@ -126,13 +126,11 @@ def fitted(table: Table, console: Console) -> Table:
     return table
 
 
-def log_handler(settings: BaseSettings) -> logging.Handler:
-    """Make a log handler that shows the log on standard error as in its file."""
+def log_handler(settings: BaseSettings, form: logging.Formatter) -> logging.Handler:
+    """Make a log handler that shows the log on standard error as in its file, in its form."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(settings.get("LOG_LEVEL"))
-    handler.setFormatter(
-        logging.Formatter(settings.get("LOG_FORMAT"), settings.get("LOG_DATEFORMAT"))
-    )
+    handler.setFormatter(form)
     return handler
 
 

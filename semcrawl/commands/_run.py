@@ -31,6 +31,7 @@ from semcrawl.crawl.healthsigns import GivenUp
 from semcrawl.crawl.session import SessionSource
 from semcrawl.errors import UsageError, os_errors_as
 from semcrawl.houses import houses
+from semcrawl.logformat import formatter
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url
 from semcrawl.pipelines.feeds import why_unwritable
 from semcrawl.pipelines.pagestore import PAGES_FILE, PAGES_LEDGER
@@ -143,7 +144,7 @@ def run_spiders(
     verbose: bool,
 ) -> RunResult:
     """Run both spiders until the crawl has ended or is interrupted."""
-    log = log_handler(settings) if verbose else error_handler()
+    log = log_handler(settings, formatter(settings)) if verbose else error_handler()
     logging.getLogger().addHandler(log)
     crawls = Crawls(process)
     crawls.run({crawlers[0]: {"seeds": seeds}, crawlers[1]: {}}, source.fail)

@@ -34,6 +34,7 @@ from semcrawl.crawl.progress import Display, Figures, figures_of, progress_inter
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.errors import FrontierError, UsageError
 from semcrawl.frontier.backends import visited_frontier
+from semcrawl.logformat import log_file
 from semcrawl.web.hosts import pay_level_domain
 
 #: begins a line that is a message
@@ -400,6 +401,8 @@ def _harvest(
     def task(number: int, sent: int) -> Mapping[str, Any] | None:
         own = passed | {
             "SEMCRAWL_PROGRESS": "off",
+            "LOG_FILE": log_file(settings),
+            "LOG_ENABLED": True,
             "LOG_FILE_APPEND": True,
             "LOG_FORMAT": settings.get("LOG_FORMAT").replace(
                 "%(asctime)s", f"%(asctime)s [worker {number}]"

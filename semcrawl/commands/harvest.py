@@ -55,6 +55,7 @@ from semcrawl.descriptors import fit_to_limit
 from semcrawl.errors import ResultsGone, SemcrawlError, StoreError, UsageError
 from semcrawl.frontier.backends import admit_harvest, holds_frontier
 from semcrawl.houses import houses, reports
+from semcrawl.logformat import take_log
 from semcrawl.metadata.database import CRAWL_DB, opened
 from semcrawl.metadata.parquet import check_parquet, write_parquet
 from semcrawl.metadata.seedfates import seed_lines
@@ -129,6 +130,7 @@ class Command(OneLineErrors):
         if opts.worker:
             self._line = WorkerLine()
             self._line.apply(settings)
+            take_log(settings)
             self._source = SessionSource(settings)
             self._source.configure()
             return
@@ -176,6 +178,7 @@ class Command(OneLineErrors):
         self._prepare(folder)
         self._crawl_name = admit_harvest(settings, folder, self._seeds)
         keep_job(folder, settings, opts, self._with_priorities(), self._keys)
+        take_log(settings)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Crawl and report."""

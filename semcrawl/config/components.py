@@ -53,6 +53,7 @@ _SCRAPYS = {
     "semcrawl.middlewares.attempts.DownloadStats": (
         "scrapy.downloadermiddlewares.stats.DownloaderStats"
     ),
+    "semcrawl.logformat.EvenLogStats": "scrapy.extensions.logstats.LogStats",
     "semcrawl.crawl.acknowledgement.Referers": "scrapy.spidermiddlewares.referer.RefererMiddleware",
 }
 
@@ -73,6 +74,8 @@ EXTENSIONS: dict[str, int | None] = {
     "semcrawl.spiders.submitting.PingAddress": 400,
     "semcrawl.crawl.liveness.Liveness": 450,
     "semcrawl.crawl.progress.Progress": 500,
+    "scrapy.extensions.logstats.LogStats": None,
+    "semcrawl.logformat.EvenLogStats": 0,
 }
 
 #: extensions for any spider

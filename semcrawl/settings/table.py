@@ -816,6 +816,20 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "counts as stuck.",
             unit="s",
         ),
+        Setting(
+            "SEMCRAWL_LOG_AS",
+            "text",
+            "Form of the log: `text`, or `json`, one object per line (time in UTC, level, logger, "
+            "message, process; spider, address and error where they are known).",
+            words=("text", "json"),
+        ),
+        Setting(
+            "SEMCRAWL_LOG_SIZE",
+            0,
+            "Size of a log file above which it is renamed `….1` and a new one begins; five are "
+            "kept. 0 = any size.",
+            unit="bytes",
+        ),
     ),
     "Results": (
         Setting(
