@@ -44,6 +44,7 @@ from semcrawl.frontier.backends import check_backend, check_crawl_name, job_back
 from semcrawl.frontier.contract import Frontier, FrontierOptions, Lease, WaitingLink
 from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page
+from semcrawl.links.twins import Twins
 from semcrawl.metadata.summary import Tally
 from semcrawl.processes import give_back
 from semcrawl.recent import Recent
@@ -67,6 +68,8 @@ class CrawlSession:
     def __init__(self, frontier: Frontier, strategy: Relevance, options: SessionOptions) -> None:
         self.frontier = frontier
         self.contexts = ContextCache(frontier, shared=options.shared)
+        #: what was seen of pages and their documents
+        self.twins = Twins()
         self.lead_memory = LeadMemory(frontier, shared=options.shared)
         #: turns of errands, that is, of requests that fetch no link
         self.turns = Turns(frontier)

@@ -37,6 +37,7 @@ from semcrawl.lab.graph import (
 )
 from semcrawl.lab.worlds import Answer, World
 from semcrawl.links import Link, Page, folders_above
+from semcrawl.links.twins import Twins
 from semcrawl.rdf.detection import format_of_type
 from semcrawl.relevance.contract import (
     Ascending,
@@ -649,7 +650,9 @@ class _Crawl:
         self.is_target = is_target
         self.aim = aim
         self.ambiguous_types = ambiguous_types
+        self.twins = Twins()
         self.ascends = isinstance(strategy, Ascending) and strategy.ascends
+        self.guesses = isinstance(strategy, Ascending) and strategy.guesses
         self.frontier = SimulatedFrontier(graph.family_tries)
         self.frontier.set_values({SEEDS: FIRST})
         self.policy = graph.policy()
@@ -745,6 +748,7 @@ class _Crawl:
         self._note(waiting, node, None)
         waiting = self.leads.after_redirect(waiting, node)
         move = self.redirects.after_move(waiting.url, waiting.state, node.answer.location)
+        self.twins.redirected(waiting.asked, move.target)
         if move.target and is_listed(waiting):
             self.graph.expect_sitemap(move.target, waiting.url)
         if move.instead is not None and self._put(waiting, move.instead):
@@ -843,6 +847,11 @@ class _Crawl:
             links = self.leads.links_of(waiting, node)
         if self.ascends and kind is Kind.HTML and (node.links or not node.own_links):
             links = [*links, *folders_above(waiting.url)]
+        if self.guesses and kind in (Kind.HTML, Kind.RDF):
+            links = [*links, *self.twins.of_links(links)]
+            parent, whole = waiting.state.parent, node.keeps and not node.broken
+            if kind is Kind.RDF and whole and parent:
+                links = [*links, *self.twins.found(waiting.asked, parent)]
         if self.aim is not None and not (waiting.state.is_seed or self.aim.leads_on(node)):
             links = ()
         links = self.endpoints.take_found(Page(waiting.url, waiting.state.depth), links)

@@ -24,6 +24,8 @@ NEXT_PAGES = frozenset(
 _LISTS = frozenset({"linkset", "resourcesync"})
 #: element of a link to a folder that a page is in
 FOLDER = "folder"
+#: … to a document whose address is made from that of its page, as others on the host are
+GUESS = "guess"
 #: prefix of the cue with the relevance (0 to 1) of the texts near an image
 NEAR_TEXT = "near-text:"
 _FRACTION = re.compile(r"\d(?:\.\d{1,9})?")

@@ -180,13 +180,15 @@ class Citing(Protocol):
 
 @runtime_checkable
 class Ascending(Protocol):
-    """A strategy that also judges the folders that pages are in, as links of the pages; optional.
+    """A strategy that also judges addresses that no page links to; optional.
 
-    They are found without a link, and many do not exist.
+    Many of them do not exist.
     """
 
-    #: whether it wants them
+    #: whether it wants the folders that pages are in, as links of the pages
     ascends: bool
+    #: whether it wants documents whose addresses are made from those of pages (``links.twins``)
+    guesses: bool
 
 
 @runtime_checkable

@@ -265,6 +265,8 @@ class BodyReader:
         if self.session.intake.ascends:
             above, known = folders_above(attempt.url), got.known
             links = [*links, *(one for one in above if known is None or not known(one.url))]
+        if self.session.intake.guesses:
+            links = [*links, *self.session.twins.of_links(links)]
         found: Found | None = None
         if kept and self.others.part is not None:
             found = await self.others.part.of_page(attempt, response, data)
@@ -369,6 +371,10 @@ class BodyReader:
         whole = record.outcome is FetchOutcome.FETCHED_RDF
         page = Page(attempt.url, attempt.link_state.depth, rdf=True)
         links = await self.leads.bounded(attempt.url, answer.links)
+        if self.session.intake.guesses:
+            twins, parent = self.session.twins, attempt.link_state.parent
+            links += twins.of_links(links)
+            links += twins.found(attempt.link_url, parent) if whole and parent else []
         found: Found | None = None
         if self.others.part is not None and whole and NOFOLLOW not in rules:
             found = self.others.part.of_rdf(attempt, response, reading)

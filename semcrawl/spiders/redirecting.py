@@ -58,6 +58,7 @@ class Redirects:
         """
         move = self.rules.after_move(attempt.url, attempt.link_state, location_of(response))
         record = attempt.record(move.outcome, response)
+        self.session.twins.redirected(attempt.link_url, move.target)
         record.errors, record.final_url = move.problem, move.target or attempt.url
         if move.instead is not None:
             if await self._put(attempt, move.instead):

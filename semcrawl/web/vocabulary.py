@@ -39,6 +39,7 @@ class FoundBy(StrEnum):
     ENDPOINT = "endpoint"  #: a SPARQL endpoint
     FORM = "form"  #: a search form that was filled
     FOLDER = "folder"  #: a folder that a page is in, to which no page need link
+    TWIN = "twin"  #: made from the address of a page, as those of others' documents are
 
     @classmethod
     def read(cls, text: str) -> FoundBy | None:

@@ -79,6 +79,8 @@ class LearnedOptions:
     dry_penalty: float = 0.01
     #: whether the folders that pages are in are links of the pages
     ascend: bool = True
+    #: whether documents are guessed from the addresses of pages, as others on the host have theirs
+    guess: bool = True
     #: number of documents that a list of links is believed to have given before any was fetched:
     #: its links are worth the share of its fetches that gave one; 0: as much as predicted
     list_belief: float = 4.0

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 from semcrawl.config.targets import Targets, extensions_of_type, types_like
 from semcrawl.links import Link
-from semcrawl.links.model import FOLDER
+from semcrawl.links.model import FOLDER, GUESS
 from semcrawl.relevance.learned.parts import RDF_STEM, LinkParts
 from semcrawl.relevance.rules import is_of_other_format
 from semcrawl.web.vocabulary import (
@@ -188,7 +188,7 @@ class LinkSigns(NamedTuple):
     def of(cls, link: Link, parts: LinkParts, markup: MarkupSigns, targets: TargetSigns) -> Self:
         """Examine a link and its parts."""
         extension, sitemap = parts.extension, markup.is_sitemap
-        sure = markup.sure or extension in targets.extensions
+        sure = markup.sure or extension in targets.extensions or link.element == GUESS
         feed = markup.feed and not sure
         useless = not (sure or sitemap) and (
             extension in targets.dropped

@@ -56,6 +56,8 @@ class Learned:
         self.options = options_for(topic, options or LearnedOptions())
         #: it judges the folders that pages are in, as these may have data that no page links to
         self.ascends = self.options.ascend
+        #: … and documents that pages have if they are like others of their host
+        self.guesses = self.options.guess
         targets = Targets.parse(self.options.targets)
         self._rdf_counts = targets.rdf
         #: whether the place of RDF and its relevance to the topic are learned separately
