@@ -25,12 +25,12 @@ _SHORTEST = 3
 _LONGEST = 300
 #: pages with a document of the same rule after which others are guessed
 _EVIDENCE = 2
-#: guesses before any was right; each that was right allows four more
-_FIRST = 2
-#: hosts of which something is known, rules of a host, and addresses of a host that are remembered
-_HOSTS, _RULES, _ADDRESSES = 200, 64, 5_000
-#: guesses that are remembered
-_GUESSES = 50_000
+#: guesses before any was right, and further ones for each that was
+_FIRST, _MORE = 2, 4
+#: hosts of which something is known, and rules and addresses of a host that are remembered
+_HOSTS, _RULES, _ADDRESSES = 100, 64, 2_000
+#: addresses and guesses that are remembered
+_KNOWN = 50_000
 
 
 class Rule(NamedTuple):
@@ -120,19 +120,21 @@ def _place_of(path: str) -> str:
 
 @dataclass(slots=True)
 class _Tried:
-    """A rule of a host, and what became of its guesses."""
+    """What became of the guesses of a rule."""
 
+    rule: Rule
     evidence: int = 0
     asked: int = 0
     right: int = 0
+    #: addresses of pages whose documents were not asked for yet
     waiting: deque[str] = field(default_factory=lambda: deque(maxlen=_ADDRESSES))
 
 
 @dataclass(slots=True)
 class _Host:
-    rules: Recent[Rule, _Tried] = field(default_factory=lambda: Recent(_RULES, _Tried))
+    rules: dict[Rule, _Tried] = field(default_factory=dict)
     #: addresses that rules are applied to once there are any
-    addresses: dict[str, None] = field(default_factory=dict)
+    addresses: Recent[str, None] = field(default_factory=lambda: Recent(_ADDRESSES))
 
 
 class Twins:
@@ -142,18 +144,18 @@ class Twins:
         """Know nothing."""
         self._hosts: Recent[str, _Host] = Recent(_HOSTS, _Host)
         #: address that a redirect led to → the one that it came from
-        self._asked: Recent[str, str] = Recent(_ADDRESSES)
+        self._asked: Recent[str, str] = Recent(_KNOWN)
         #: addresses that were links, targets or guesses
-        self._known: Recent[str, None] = Recent(_GUESSES)
+        self._known: Recent[str, None] = Recent(_KNOWN)
         #: guess that was asked → its rule
-        self._guessed: Recent[str, _Tried] = Recent(_GUESSES)
+        self._guessed: Recent[str, _Tried] = Recent(_KNOWN)
 
     def redirected(self, url: str, target: str) -> None:
         """Note a redirect: what is a page's document is that of the address before it too."""
         self._asked[target] = url
 
     def found(self, url: str, page: str) -> list[Link]:
-        """Note that a target was found by a link on a page; return guesses of others."""
+        """Note that a document was found by a link on a page; return guesses of others."""
         self._known[url] = None
         if (tried := self._guessed.get(url)) is not None:
             tried.right += 1
@@ -176,32 +178,34 @@ class Twins:
             if parts.query or not parts.netloc:
                 continue
             host = self._hosts[parts.netloc]
-            if link.url in host.addresses or len(host.addresses) >= _ADDRESSES:
+            if link.url in host.addresses:
                 continue
             host.addresses[link.url] = self._known[link.url] = None
-            for rule, tried in host.rules.items():
-                if tried.evidence >= _EVIDENCE:
-                    self._guess(link.url, rule, tried)
+            for tried in host.rules.values():
+                if tried.evidence >= _EVIDENCE and tried.rule.apply(parts.path):
+                    tried.waiting.append(link.url)
                     found += self._release(tried)
         return found
 
     def _confirm(self, host: _Host, rule: Rule) -> list[Link]:
-        tried = host.rules[rule]
+        """Note that a rule held once more."""
+        tried = host.rules.get(rule)
+        if tried is None:
+            if len(host.rules) >= _RULES:  # the oldest, or the oldest of those that no other showed
+                weak = (one for one, of in host.rules.items() if of.evidence < _EVIDENCE)
+                del host.rules[next(weak, next(iter(host.rules)))]
+            tried = host.rules[rule] = _Tried(rule)
         tried.evidence += 1
         if tried.evidence == _EVIDENCE:
-            for url in host.addresses:
-                self._guess(url, rule, tried)
+            tried.waiting.extend(url for url in host.addresses if rule.apply(urlsplit(url).path))
         return self._release(tried)
-
-    def _guess(self, url: str, rule: Rule, tried: _Tried) -> None:
-        if document := rule.apply(urlsplit(url).path):
-            tried.waiting.append(urljoin(url, document))
 
     def _release(self, tried: _Tried) -> list[Link]:
         """Return the guesses of a rule that may be asked now."""
         links: list[Link] = []
-        while tried.waiting and tried.asked < _FIRST + 4 * tried.right:
-            guess = tried.waiting.popleft()
+        while tried.waiting and tried.asked < _FIRST + _MORE * tried.right:
+            url = tried.waiting.popleft()
+            guess = urljoin(url, tried.rule.apply(urlsplit(url).path))
             if guess not in self._known:
                 tried.asked += 1
                 self._known[guess], self._guessed[guess] = None, tried

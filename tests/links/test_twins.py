@@ -95,3 +95,16 @@ def test_what_an_address_redirects_to_has_the_document_too():
         twins.redirected(f"{SITE}/id/{name}", f"{SITE}/page/{name}")
     assert found(twins, "fish") == []
     assert found(twins, "bird") == ["lion"]
+
+
+def test_of_many_rules_those_that_hold_are_kept():
+    """However many folders show a rule once, one that was shown twice goes on."""
+    twins = Twins()
+    twins.of_links(links("fish", "bird", "lion"))
+    found(twins, "fish")
+    assert found(twins, "bird") == ["lion"]
+    for n in range(500):
+        name = f"x{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10 % 10]}{'uvwxy'[n // 100]}"
+        twins.found(f"{SITE}/{name}/d/thing", f"{SITE}/{name}/p/thing")
+    found(twins, "lion")
+    assert urls(twins.of_links(links("wolf"))) == ["wolf"]
