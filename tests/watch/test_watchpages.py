@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from semcrawl.metadata.database import crawl_db_url, opened
 from semcrawl.metadata.summary import summarise
 from semcrawl.watch import CrawlView
 from tests.watch.watched import HOSTILE, REASON, attempt, make_crawl, record, served, steered
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "prometheus"
 
 
 async def asked(url: str, **more: Any) -> tuple[int, str]:
@@ -171,3 +174,15 @@ async def test_only_the_page_with_the_token_gives_orders(tmp_path: Path) -> None
         view = json.loads((await asked(f"{url}view"))[1])
         assert view["orders"] == ["paused: b.example"]
         assert [each["by"] for each in view["said"]] == ["page"]
+
+
+async def test_the_examples_ask_for_metrics_that_there_are(tmp_path: Path) -> None:
+    pytest.importorskip("prometheus_client")
+    await make_crawl(tmp_path)
+    async with served(tmp_path) as url:
+        given = set(re.findall(r"^semcrawl_\w+", (await asked(f"{url}metrics"))[1], re.MULTILINE))
+    for name in ("alerts.yml", "dashboard.json"):
+        text = (EXAMPLES / name).read_text(encoding="utf-8")
+        wanted = set(re.findall(r"\bsemcrawl_\w+", text)) - {"semcrawl_state"}
+        assert wanted
+        assert wanted <= given, wanted - given
