@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import SQLAlchemyError
@@ -27,7 +28,7 @@ from semcrawl.config.redisserver import START_URLS_KEY
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.standingorders import Orders, load_orders
 from semcrawl.crawl.workersigns import Attempted, WorkerSign, workers_of
-from semcrawl.errors import FrontierError, StoreError, UsageError
+from semcrawl.errors import FrontierError, SemcrawlError, StoreError, UsageError
 from semcrawl.frontier.backends import visited_frontier
 from semcrawl.frontier.contract import QUEUES, FrontierState, ManagedFrontier
 from semcrawl.frontier.workers import short_name
@@ -168,9 +169,9 @@ class CrawlView:
         try:
             self.last = await self._look()
             self._begins = False
-        except (FrontierError, UsageError, StoreError) as error:
+        except (SemcrawlError, RedisError, OSError) as error:
             await self._leave()
-            why = "" if self._begins and isinstance(error, UsageError) else str(error)
+            why = "" if self._begins and isinstance(error, UsageError) else one_line(error)
             self.last = {**self.last, "error": why, "at": time.time()}
         return self.last
 
@@ -194,7 +195,7 @@ class CrawlView:
     async def _leave(self) -> None:
         self._frontier = None
         stack, self._stack = self._stack, AsyncExitStack()
-        with suppress(FrontierError):  # it is away
+        with suppress(FrontierError, RedisError):  # it is away
             await stack.aclose()
 
     async def _look(self) -> dict[str, Any]:

@@ -196,7 +196,9 @@ class _Pages:
                 first = self._looked < 0
                 await self._view.look()
                 self._looked = time.monotonic()
-                if not first:  # which reads all records
+                if self._view.last["error"]:  # it may be back soon
+                    self._pause = 2 * _LEAST
+                elif not first:  # which reads all records
                     self._pause = min(_MOST, max(_LEAST, (self._looked - now) / _SHARE))
             return self._view.last
 
