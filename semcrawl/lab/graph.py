@@ -109,6 +109,8 @@ class Node:
     empty: bool = False
     #: whether its robots directives allow keeping a copy
     keeps: bool = True
+    #: whether they allow following its links
+    is_followed: bool = True
 
     @property
     def relevance(self) -> float | None:
@@ -163,6 +165,7 @@ class NodeReader:
             is_list=read.form is Form.LIST,
             is_sitemap=read.form is Form.SITEMAP,
             keeps=self.answers.options.robots.keeps(read.rules),
+            is_followed=read.is_followed,
         )
         body = got.body if isinstance(got.body, bytes) else b""
         try:

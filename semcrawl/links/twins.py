@@ -147,12 +147,18 @@ class Twins:
         self._asked: Recent[str, str] = Recent(_KNOWN)
         #: addresses that were links, targets or guesses
         self._known: Recent[str, None] = Recent(_KNOWN)
+        #: pages that ask not to follow their links
+        self._refused: Recent[str, None] = Recent(_KNOWN)
         #: guess that was asked → its rule
         self._guessed: Recent[str, _Tried] = Recent(_KNOWN)
 
     def redirected(self, url: str, target: str) -> None:
         """Note a redirect: what is a page's document is that of the address before it too."""
         self._asked[target] = url
+
+    def refused(self, url: str, page: str) -> None:
+        """Note that a page, found as ``url``, asks not to follow its links."""
+        self._refused[url] = self._refused[page] = None
 
     def found(self, url: str, page: str) -> list[Link]:
         """Note that a document was found by a link on a page; return guesses of others."""
@@ -206,7 +212,7 @@ class Twins:
         while tried.waiting and tried.asked < _FIRST + _MORE * tried.right:
             url = tried.waiting.popleft()
             guess = urljoin(url, tried.rule.apply(urlsplit(url).path))
-            if guess not in self._known:
+            if guess not in self._known and url not in self._refused:
                 tried.asked += 1
                 self._known[guess], self._guessed[guess] = None, tried
                 links.append(Link(guess, element=GUESS, tag_path=GUESS, found_by=FoundBy.TWIN))

@@ -18,7 +18,7 @@ from semcrawl.metadata.history import means_gone
 from semcrawl.metadata.records import ERRORS, Fetch
 from semcrawl.topics import STOPPED
 from semcrawl.web.hosts import netloc_of
-from semcrawl.web.vocabulary import FoundBy, Kind
+from semcrawl.web.vocabulary import TRIED_UNLINKED, Kind
 
 #: outcomes of attempts that sent nothing, and those that count as errors
 UNSENT = frozenset(outcome for outcome in FetchOutcome if not outcome.means.sent)
@@ -346,7 +346,7 @@ class Sums:
             summary.context_requests += was_sent(outcome, errors)
             return
         # if nothing was there, that is no failure
-        guess = is_guess(rules) or way == FoundBy.FOLDER
+        guess = is_guess(rules) or way in TRIED_UNLINKED
         if not guess:
             self._missed.note(url, final_url, outcome, status, errors)
         host, found_by = self._hosts.setdefault(netloc_of(url), HostSummary()), self._ways[way]

@@ -253,8 +253,12 @@ class BodyReader:
 
         async def follow(links: Sequence[Link]) -> tuple[Ranked, ...]:
             if reason := _not_followed(rules, verdict, attempt):
+                if reason is Reason.NOFOLLOW:
+                    self.session.twins.refused(attempt.link_url, attempt.url)
                 self.feed.leave_out(page, links, reason)
                 return ()
+            if self.session.intake.guesses:
+                links = [*links, *self.session.twins.of_links(links)]
             barren = 0 if verdict.target else attempt.lease.entry.barren + 1
             return await self._follow(page, links, barren)
 
@@ -265,8 +269,6 @@ class BodyReader:
         if self.session.intake.ascends:
             above, known = folders_above(attempt.url), got.known
             links = [*links, *(one for one in above if known is None or not known(one.url))]
-        if self.session.intake.guesses:
-            links = [*links, *self.session.twins.of_links(links)]
         found: Found | None = None
         if kept and self.others.part is not None:
             found = await self.others.part.of_page(attempt, response, data)
@@ -371,10 +373,6 @@ class BodyReader:
         whole = record.outcome is FetchOutcome.FETCHED_RDF
         page = Page(attempt.url, attempt.link_state.depth, rdf=True)
         links = await self.leads.bounded(attempt.url, answer.links)
-        if self.session.intake.guesses:
-            twins, parent = self.session.twins, attempt.link_state.parent
-            links += twins.of_links(links)
-            links += twins.found(attempt.link_url, parent) if whole and parent else []
         found: Found | None = None
         if self.others.part is not None and whole and NOFOLLOW not in rules:
             found = self.others.part.of_rdf(attempt, response, reading)
@@ -398,6 +396,10 @@ class BodyReader:
         if reason := _not_followed(rules, verdict, attempt):
             self.feed.leave_out(page, links, reason)
         else:
+            if self.session.intake.guesses:
+                twins, parent = self.session.twins, attempt.link_state.parent
+                right = twins.found(attempt.link_url, parent) if whole and parent else []
+                links = [*links, *twins.of_links(links), *right]
             new = await self._follow(page, links)
         await self.leads.note_rdf(attempt, whole=whole, target=verdict.target)
         outcome = verdict.outcome(attempt, Kind.RDF, response, new, duplicate=duplicate)

@@ -39,7 +39,7 @@ from semcrawl.settings.reader import fill
 from semcrawl.spiders.seeds import seed_list
 from semcrawl.watch.steering import PAGE, obey
 from semcrawl.web.hosts import domain_key
-from semcrawl.web.vocabulary import FoundBy
+from semcrawl.web.vocabulary import TRIED_UNLINKED
 
 #: rows of a view: hosts, groups, links in flight, and last attempts
 MOST_HOSTS, _GROUPS, _IN_FLIGHT, _LAST = 10_000, 60, 60, 40
@@ -121,7 +121,7 @@ class Records:
         if is_robots(url, outcome):
             return
         attempted = Attempted(ended, url[:_LONGEST], outcome, status, quads, reason)
-        if outcome in PROBLEMS and not (is_guess(rules) or way == FoundBy.FOLDER):
+        if outcome in PROBLEMS and not (is_guess(rules) or way in TRIED_UNLINKED):
             self.problems.appendleft(attempted)
         elif outcome.startswith("fetched"):
             self.documents.appendleft(attempted)

@@ -47,6 +47,10 @@ class FoundBy(StrEnum):
         return cls._value2member_map_.get(text)  # type: ignore[return-value]
 
 
+#: ways to addresses that no page need link to: that nothing is there is no fault
+TRIED_UNLINKED = frozenset({FoundBy.FOLDER, FoundBy.TWIN})
+
+
 class RdfFormat(StrEnum):
     """An RDF syntax, with its media types (preferred one first), extensions and weight.
 

@@ -108,3 +108,11 @@ def test_of_many_rules_those_that_hold_are_kept():
         twins.found(f"{SITE}/{name}/d/thing", f"{SITE}/{name}/p/thing")
     found(twins, "lion")
     assert urls(twins.of_links(links("wolf"))) == ["wolf"]
+
+
+def test_pages_that_ask_not_to_follow_their_links_have_no_guessed_documents():
+    twins = Twins()
+    twins.of_links(links("fish", "bird", "lion", "wolf"))
+    twins.refused(f"{SITE}/page/lion", f"{SITE}/page/lion")
+    found(twins, "fish")
+    assert found(twins, "bird") == ["wolf"]

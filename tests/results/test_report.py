@@ -337,10 +337,11 @@ def test_all_pages_that_link_to_a_dead_address_are_named_if_their_links_are_on_r
     assert words == {"http://a.example/1": "Word 1", "http://a.example/2": "Word 2"}
 
 
-def test_a_folder_that_the_crawl_tried_by_itself_is_dead_only_if_data_or_pages_name_it(tmp_path):
+@pytest.mark.parametrize("found_by", ["folder", "twin"])
+def test_what_the_crawl_tried_by_itself_is_dead_only_if_data_or_pages_name_it(tmp_path, found_by):
     tried, named_one = "http://a.example/x/", "http://a.example/y/"
     lost = [
-        fetched(url, LOST, status=404, parent_url=ANN, found_by="folder")
+        fetched(url, LOST, status=404, parent_url=ANN, found_by=found_by)
         for url in (tried, named_one)
     ]
     report = made(tmp_path, document(ANN, f"<{RDFS}seeAlso> <{named_one}>"), *lost)

@@ -28,6 +28,7 @@ from semcrawl.web.urls import extension_of, path_of
 from semcrawl.web.vocabulary import (
     ARCHIVE_EXTENSIONS,
     RDF_EXTENSIONS,
+    TRIED_UNLINKED,
     FoundBy,
     Kind,
     RdfFormat,
@@ -165,7 +166,7 @@ class Visits:
         if not faults:
             return
         pages = [page for finding in before for page in finding.pages]
-        if visit.found_by == FoundBy.FOLDER:  # a fault only if something links there
+        if visit.found_by in TRIED_UNLINKED:  # a fault only if something links there
             self.tried.add(url)
         elif visit.parent_url:
             pages.append(visit.parent_url)
