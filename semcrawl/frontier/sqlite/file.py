@@ -76,7 +76,7 @@ def _since_boot() -> int:
 #: size of the page cache of a process in KiB
 _CACHE = 16 * 1024
 #: pages of the write-ahead log at which it is written into the file
-_CHECKPOINT = 4000
+_CHECKPOINT = 500
 #: prepared statements that a connection caches
 _STATEMENTS = 512
 
