@@ -200,6 +200,7 @@ class Intake:
         self._citing = strategy if isinstance(strategy, Citing) else None
         #: whether the strategy judges the folders that pages are in
         self.ascends = isinstance(strategy, Ascending) and strategy.ascends
+        #: … and documents whose addresses are made from those of pages
         self.guesses = isinstance(strategy, Ascending) and strategy.guesses
         # a strategy that waits for outcomes has to know of the links in flight at all workers
         synchronised = options.shared and isinstance(strategy, Restrained)

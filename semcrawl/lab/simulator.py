@@ -847,15 +847,15 @@ class _Crawl:
             links = self.leads.links_of(waiting, node)
         if self.ascends and kind is Kind.HTML and (node.links or not node.own_links):
             links = [*links, *folders_above(waiting.url)]
-        if self.aim is not None and not (waiting.state.is_seed or self.aim.leads_on(node)):
+        leads_on = self.aim is None or waiting.state.is_seed or self.aim.leads_on(node)
+        if self.guesses and kind in (Kind.HTML, Kind.RDF) and (leads_on or not node.is_followed):
+            whole = kind is Kind.RDF and node.keeps and not node.broken
+            led_by = (waiting.state.parent if whole else None) or ""
+            suggested_by, followed = self.twins.suggested_by, node.is_followed
+            guesses = suggested_by(links, waiting.asked, waiting.url, led_by, followed=followed)
+            links = [*links, *guesses]
+        if not leads_on:
             links = ()
-        elif not node.is_followed:
-            self.twins.refused(waiting.asked, waiting.url)
-        elif self.guesses and kind in (Kind.HTML, Kind.RDF):
-            parent, whole = waiting.state.parent, node.keeps and not node.broken
-            rdf = kind is Kind.RDF and whole and parent
-            right = self.twins.found(waiting.asked, parent) if rdf and parent else []
-            links = [*links, *self.twins.of_links(links), *right]
         links = self.endpoints.take_found(Page(waiting.url, waiting.state.depth), links)
         entered = self._rank(waiting, node, links) if follows and links else ()
         graded = Grade(False, 0.0)

@@ -154,11 +154,22 @@ class Twins:
 
     def redirected(self, url: str, target: str) -> None:
         """Note a redirect: what is a page's document is that of the address before it too."""
-        self._asked[target] = url
+        if target:
+            self._asked[target] = url
 
-    def refused(self, url: str, page: str) -> None:
-        """Note that a page, found as ``url``, asks not to follow its links."""
-        self._refused[url] = self._refused[page] = None
+    def suggested_by(
+        self, links: Iterable[Link], url: str, page: str, led_by: str = "", *, followed: bool = True
+    ) -> list[Link]:
+        """Return the guesses that a document suggests, found as ``url`` and read at ``page``.
+
+        ``links`` are its own. ``led_by``: the page that led to it, if it is a whole RDF document.
+        ``followed``: whether it allows following its links; if not, nothing is guessed of it.
+        """
+        if not followed:
+            self._refused[url] = self._refused[page] = None
+            return []
+        right = self.found(url, led_by) if led_by else []
+        return [*self.of_links(links), *right]
 
     def found(self, url: str, page: str) -> list[Link]:
         """Note that a document was found by a link on a page; return guesses of others."""

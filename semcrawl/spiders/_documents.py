@@ -252,13 +252,12 @@ class BodyReader:
             )
 
         async def follow(links: Sequence[Link]) -> tuple[Ranked, ...]:
-            if reason := _not_followed(rules, verdict, attempt):
-                if reason is Reason.NOFOLLOW:
-                    self.session.twins.refused(attempt.link_url, attempt.url)
+            reason = _not_followed(rules, verdict, attempt)
+            guesses = self._guesses(attempt, links, reason)
+            if reason:
                 self.feed.leave_out(page, links, reason)
                 return ()
-            if self.session.intake.guesses:
-                links = [*links, *self.session.twins.of_links(links)]
+            links = [*links, *guesses]
             barren = 0 if verdict.target else attempt.lease.entry.barren + 1
             return await self._follow(page, links, barren)
 
@@ -343,6 +342,20 @@ class BodyReader:
         put_in = self.feed.discover if self.follows(page) else self.feed.hand_over
         return await put_in(page, links, barren)
 
+    def _guesses(
+        self, attempt: Attempt, links: Sequence[Link], reason: Reason | None, led_by: str = ""
+    ) -> list[Link]:
+        """Return the guesses that a document suggests, if the strategy wants some.
+
+        ``reason``: why its links are not followed. ``led_by``: the page that led to it, if it is a
+        whole RDF document.
+        """
+        if not self.session.intake.guesses or reason not in (None, Reason.NOFOLLOW):
+            return []
+        return self.session.twins.suggested_by(
+            links, attempt.link_url, attempt.url, led_by, followed=reason is None
+        )
+
     def _learn(self, outcome: Outcome, page: Page) -> None:
         """Report the outcome of a document with links."""
         self.session.learn(outcome, self.queue, links_in=self._links_in(page))
@@ -393,14 +406,13 @@ class BodyReader:
         new: tuple[Ranked, ...] = ()
         for why, others in self.reader.left_out_links(reading).items():
             self.feed.leave_out(page, others, why)
-        if reason := _not_followed(rules, verdict, attempt):
+        reason = _not_followed(rules, verdict, attempt)
+        led_by = attempt.link_state.parent if whole else None
+        guesses = self._guesses(attempt, links, reason, led_by or "")
+        if reason:
             self.feed.leave_out(page, links, reason)
         else:
-            if self.session.intake.guesses:
-                twins, parent = self.session.twins, attempt.link_state.parent
-                right = twins.found(attempt.link_url, parent) if whole and parent else []
-                links = [*links, *twins.of_links(links), *right]
-            new = await self._follow(page, links)
+            new = await self._follow(page, [*links, *guesses])
         await self.leads.note_rdf(attempt, whole=whole, target=verdict.target)
         outcome = verdict.outcome(attempt, Kind.RDF, response, new, duplicate=duplicate)
         self._learn(outcome, page)

@@ -113,6 +113,7 @@ def test_of_many_rules_those_that_hold_are_kept():
 def test_pages_that_ask_not_to_follow_their_links_have_no_guessed_documents():
     twins = Twins()
     twins.of_links(links("fish", "bird", "lion", "wolf"))
-    twins.refused(f"{SITE}/page/lion", f"{SITE}/page/lion")
+    lion = f"{SITE}/page/lion"
+    assert twins.suggested_by(links("lamb"), lion, lion, followed=False) == []
     found(twins, "fish")
     assert found(twins, "bird") == ["wolf"]
