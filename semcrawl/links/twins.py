@@ -16,6 +16,8 @@ from urllib.parse import urljoin, urlsplit
 
 from semcrawl.links.model import GUESS, Link
 from semcrawl.recent import Recent
+from semcrawl.web.hosts import netloc_of
+from semcrawl.web.urls import path_of
 from semcrawl.web.vocabulary import FoundBy
 
 _DIGITS = re.compile(r"\d+")
@@ -184,23 +186,22 @@ class Twins:
                 continue
             near = parts[:2] == document[:2]
             if rule := Rule.of(parts.path, document.path if near else url):
-                links += self._confirm(self._hosts[parts.netloc], rule)
+                links += self._confirm(self._hosts[netloc_of(one)], rule)
         return links
 
     def of_links(self, links: Iterable[Link]) -> list[Link]:
         """Return guesses for the links of a page."""
         found: list[Link] = []
-        for link in links:
-            parts = urlsplit(link.url)
-            if parts.query or not parts.netloc:
+        known = self._known
+        for url in (link.url for link in links):
+            if url in known or "?" in url:
                 continue
-            host = self._hosts[parts.netloc]
-            if link.url in host.addresses:
-                continue
-            host.addresses[link.url] = self._known[link.url] = None
+            known[url] = None
+            host = self._hosts[netloc_of(url)]
+            host.addresses[url] = None
             for tried in host.rules.values():
-                if tried.evidence >= _EVIDENCE and tried.rule.apply(parts.path):
-                    tried.waiting.append(link.url)
+                if tried.evidence >= _EVIDENCE and tried.rule.apply(path_of(url)):
+                    tried.waiting.append(url)
                     found += self._release(tried)
         return found
 
@@ -214,7 +215,7 @@ class Twins:
             tried = host.rules[rule] = _Tried(rule)
         tried.evidence += 1
         if tried.evidence == _EVIDENCE:
-            tried.waiting.extend(url for url in host.addresses if rule.apply(urlsplit(url).path))
+            tried.waiting.extend(url for url in host.addresses if rule.apply(path_of(url)))
         return self._release(tried)
 
     def _release(self, tried: _Tried) -> list[Link]:
@@ -222,7 +223,7 @@ class Twins:
         links: list[Link] = []
         while tried.waiting and tried.asked < _FIRST + _MORE * tried.right:
             url = tried.waiting.popleft()
-            guess = urljoin(url, tried.rule.apply(urlsplit(url).path))
+            guess = urljoin(url, tried.rule.apply(path_of(url)))
             if guess not in self._known and url not in self._refused:
                 tried.asked += 1
                 self._known[guess], self._guessed[guess] = None, tried
