@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 
 import pytest
@@ -21,3 +22,10 @@ def pytest_configure() -> None:
     """Refuse an installation whose entry points are older than the code: it lacks houses."""
     if not entry_points(group="semcrawl.houses"):
         pytest.exit("this installation is older than pyproject.toml: pip install --no-deps -e .", 2)
+
+
+@pytest.fixture(autouse=True)
+def commands_in_this_process_leave_no_settings() -> Iterator[None]:
+    """A command that a test runs in this process names our settings, before any scrapy.cfg."""
+    yield
+    os.environ.pop("SCRAPY_SETTINGS_MODULE", None)

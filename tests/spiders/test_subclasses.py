@@ -205,12 +205,8 @@ def test_a_spider_that_closes_has_what_it_was_at_go_back(crawls: Crawls) -> None
 
 
 @pytest.mark.parametrize("commands", ["", 'COMMANDS_MODULE = ""\n'], ids=["ours", "scrapy's"])
-def test_the_settings_of_a_spider_hold_for_its_frontier_too(
-    commands: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_settings_of_a_spider_hold_for_its_frontier_too(commands: str, tmp_path: Path) -> None:
     """Our ``crawl`` makes ready for a session before it knows the spider; Scrapy's does not."""
-    # which a command that ran in this process may have set, and which goes before scrapy.cfg
-    monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
     (tmp_path / "mine").mkdir()
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = mine.settings\n")
     (tmp_path / "mine" / "settings.py").write_text(
