@@ -24,7 +24,8 @@ from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import shorten
 from semcrawl.rdf.terms import XSD
 from semcrawl.results.job import Job
-from semcrawl.results.queries import Answer, held_store, query_answer
+from semcrawl.results.queries import Answer, query_answer
+from semcrawl.results.querystore import held_store
 from semcrawl.terminal import plain_console
 
 _FORMATS = {

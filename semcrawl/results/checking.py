@@ -34,7 +34,7 @@ from semcrawl.pipelines.files import FILES_FOLDER, INDEX_FILE, LOST_FILES, lost_
 from semcrawl.pipelines.pagestore import PAGE, PAGES_LEDGER, SPOOLS
 from semcrawl.pipelines.quadsfile import EMBEDDED_LEDGER, QuadsFile
 from semcrawl.rdf.sink import graph_of
-from semcrawl.results.queries import CACHE
+from semcrawl.results.querystore import CACHE
 from semcrawl.results.stores.opening import EMBEDDED_FOLDER
 from semcrawl.web.hosts import netloc_of
 from semcrawl.web.vocabulary import FoundBy

@@ -13,9 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import pyoxigraph
-import pyoxigraph as ox
-import rdflib
-from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
 from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session
 
@@ -31,7 +28,7 @@ from semcrawl.rdf.shortnames import TermCounter
 from semcrawl.results.finding import Found, find_term
 from semcrawl.results.profiling import Profile, profile_of
 from semcrawl.results.quadsource import QuadSource, store_errors
-from semcrawl.results.queries import held_store
+from semcrawl.results.querystore import held_store
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS
 
 if TYPE_CHECKING:
@@ -147,7 +144,7 @@ class Job:
 
         The default graph is the union of all graphs.
         """
-        # importing rdflib is slow
+        from semcrawl.results._inrdflib import dataset_of  # importing rdflib is slow
 
         return dataset_of(self.quads())
 
@@ -336,39 +333,3 @@ def _rows(sources: list[QuadSource], query: Select[Any]) -> Iterator[tuple[Any, 
         with store_errors(source.ledger), source.engine.connect() as connection:
             for row in connection.execution_options(yield_per=1000).execute(query):
                 yield tuple(row)
-
-
-def dataset_of(quads: Iterator[ox.Quad]) -> rdflib.Dataset:
-    """Return the quads as an ``rdflib.Dataset`` whose default graph is the union of all graphs."""
-    dataset = rdflib.Dataset(default_union=True)
-    graphs: dict[Any, rdflib.Graph] = {}
-
-    def graph(name: ox.NamedNode | ox.BlankNode | ox.DefaultGraph) -> rdflib.Graph:
-        found = graphs.get(name)
-        if found is None:
-            is_default = isinstance(name, ox.DefaultGraph)
-            found = dataset.graph(DATASET_DEFAULT_GRAPH_ID if is_default else node(name))
-            graphs[name] = found
-        return found
-
-    dataset.addN(
-        (node(q.subject), node(q.predicate), node(q.object), graph(q.graph_name))
-        for q in quads
-        if not isinstance(q.object, ox.Triple)  # rdflib has no triple terms
-    )
-    return dataset
-
-
-def node(term: Any) -> Any:
-    """Convert a term from pyoxigraph to rdflib."""
-    if isinstance(term, ox.NamedNode):
-        return rdflib.URIRef(term.value)
-    if isinstance(term, ox.BlankNode):
-        return rdflib.BNode(term.value)
-    if term.language:
-        return rdflib.Literal(term.value, lang=term.language)
-    datatype = term.datatype.value
-    if datatype == rdflib.XSD.string.toPython():
-        return rdflib.Literal(term.value)
-    # keep the document's lexical form
-    return rdflib.Literal(term.value, datatype=rdflib.URIRef(datatype), normalize=False)

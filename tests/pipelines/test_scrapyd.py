@@ -165,9 +165,8 @@ sys.path.insert(0, {egg!r})
 import semcrawl
 assert {egg!r} in semcrawl.__file__, semcrawl.__file__
 from sqlalchemy import create_engine
-from semcrawl.metadata import schema
-from semcrawl.metadata.database import connect
-schema.migrate(create_engine("sqlite:///{tmp_path}/crawl.db"), "0001")
+from semcrawl.metadata.database import connect, migrate
+migrate(create_engine("sqlite:///{tmp_path}/crawl.db"), "0001")
 connect("sqlite:///{tmp_path}/crawl.db")
 """
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from semcrawl.errors import UsageError
 from semcrawl.rdf.shortnames import calls_service
 from semcrawl.results.job import Job
-from semcrawl.results.queries import held_store
+from semcrawl.results.querystore import held_store
 from tests.readonly import read_only
 
 from .jobs import ANN, BOB, FOAF, PAGE, PERSON, TYPE, add, changed, document, gone
@@ -287,7 +287,7 @@ def test_reading_many_quads_is_told(job, semcrawl, monkeypatch):
 
 def test_how_far_reading_is_goes_up_to_the_whole(job, monkeypatch):
     """Portion by portion."""
-    monkeypatch.setattr("semcrawl.results.queries._PORTION", 1)
+    monkeypatch.setattr("semcrawl.results.querystore._PORTION", 1)
     told: list[tuple[int, int]] = []
     with Job(job) as opened, held_store(job, opened.sources, lambda *one: told.append(one)):
         pass

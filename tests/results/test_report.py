@@ -348,6 +348,14 @@ def test_what_the_crawl_tried_by_itself_is_dead_only_if_data_or_pages_name_it(tm
     assert named(report, "not-found") == {named_one: [ANN]}
 
 
+@pytest.mark.parametrize("found_by", ["folder", "twin"])
+def test_data_that_the_crawl_found_by_trying_are_judged_as_others(tmp_path, found_by):
+    url = "http://a.example/x.rdf"
+    answer = {"real_type": "rdf:rdfxml", "content_type": "application/xml"}
+    report = made(tmp_path, fetched(url, found_by=found_by, **answer))
+    assert named(report, "vague-type") == {url: []}
+
+
 def test_changes_since_a_moment_are_told(job, semcrawl):
     add(job, changed(ANN, f"<{TYPE}> <x:y>"), gone("http://b.example/bob"))
     add(job, document("http://c.example/c", "<x:p> <x:o>", fetched_at=30.0))

@@ -141,7 +141,7 @@ class Visits:
         self.open_answers: Counter[str] = Counter()
         #: hosts → answers with a header that leads programs to data
         self.signposts: Counter[str] = Counter()
-        #: addresses of folders that the crawl tried by itself
+        #: addresses that the crawl tried by itself, and found no data there
         self.tried: set[str] = set()
         #: hosts → whether a sitemap was read; absent if none was looked for
         self.sitemaps: dict[str, bool] = {}
@@ -166,8 +166,9 @@ class Visits:
         if not faults:
             return
         pages = [page for finding in before for page in finding.pages]
-        if visit.found_by in TRIED_UNLINKED:  # a fault only if something links there
-            self.tried.add(url)
+        if visit.found_by in TRIED_UNLINKED:
+            if not visit.real_type.startswith(f"{Kind.RDF}:"):  # no fault unless a link leads there
+                self.tried.add(url)
         elif visit.parent_url:
             pages.append(visit.parent_url)
         self._found[url] = [_finding(url, fault, pages) for fault in faults]
