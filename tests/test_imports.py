@@ -25,7 +25,7 @@ HOUSES = {
     ),
     "results": (
         *("results", "commands.check"),
-        *("commands.describe", "commands.find", "commands.load", "commands.merge"),
+        *("commands.describe", "commands.diff", "commands.find", "commands.load", "commands.merge"),
         *("commands.pages", "commands.parquet", "commands.profile", "commands.query"),
         *("commands.report", "commands.why"),
     ),

@@ -46,6 +46,7 @@ SETTINGS_OF_OPTIONS = {
     "patience": "SEMCRAWL_PATIENCE",
     "model": "SEMCRAWL_MODEL",
     "revisit": "SEMCRAWL_REVISIT",
+    "history": "SEMCRAWL_HISTORY",
     "record": "SEMCRAWL_WARC",
     "workers": "SEMCRAWL_WORKERS",
 }
@@ -123,6 +124,11 @@ def add_harvest_options(parser: argparse.ArgumentParser) -> None:
         "--revisit",
         action="store_true",
         help="fetch again what is due in the job folder: `semcrawl harvest DIR --revisit`",
+    )
+    group.add_argument(
+        "--history",
+        action="store_true",
+        help="keep the statements that re-visits replace, which `semcrawl diff DIR` compares",
     )
     group.add_argument(
         "-o",

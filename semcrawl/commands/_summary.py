@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -230,6 +231,26 @@ def last_summary(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return data if isinstance(data, dict) else {}
+
+
+def moment_of(text: str) -> float | None:
+    """Return the moment that ``--since`` names (seconds since the epoch); ``None`` if it is empty.
+
+    It is in UTC unless it says otherwise. Raises ``UsageError``.
+    """
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"--since must be a date such as 2026-11-27, not {text!r}") from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def since_option(text: str, folder: Path) -> float | None:
+    """Return the moment that ``--since`` names, else that at which the last run began, if known."""
+    began = last_summary(folder).get("run_began")
+    return moment_of(text) if text else began if isinstance(began, float | int) else None
 
 
 def write_summary(folder: Path, database: str, run: RunFigures) -> Summary:

@@ -6,7 +6,6 @@ import argparse
 import csv
 import sys
 import time
-from datetime import UTC, datetime
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 from pyoxigraph import RdfFormat, serialize
 
 from semcrawl.commandline import JobCommand, job_at, print_json, refuse_several, tell_of_damaged
-from semcrawl.commands._summary import last_summary
+from semcrawl.commands._summary import moment_of, since_option
 from semcrawl.config.extras import install_hint
 from semcrawl.errors import SemcrawlError, UsageError, os_errors_as
 from semcrawl.printable import printable
@@ -84,7 +83,7 @@ class Command(JobCommand):
         super().check(args, opts)
         refuse_several(args)
         _areas(opts.fail_on)
-        _moment(opts.since)
+        moment_of(opts.since)
         if opts.rdf:
             _syntax(opts.rdf)
         if opts.shapes and find_spec("pyshacl") is None:
@@ -95,7 +94,7 @@ class Command(JobCommand):
         folder = job_at(args, 0)
         with Job(folder) as job:
             shapes = statements_of(opts.shapes, TopicOptions()) if opts.shapes else b""
-            report = job.report(frozenset(opts.host), _since(opts.since, folder), shapes)
+            report = job.report(frozenset(opts.host), since_option(opts.since, folder), shapes)
         self.exitcode = tell_of_damaged(job.damaged, [folder])
         if opts.json:
             print_json(report.as_dict())
@@ -134,22 +133,6 @@ def _write(path: Path, content: bytes) -> None:
     with os_errors_as(SemcrawlError, f"cannot write {path}"), whole_file(path) as file:
         file.write(content)
     print(path)
-
-
-def _moment(text: str) -> float | None:
-    """Return a date or time, UTC unless it says otherwise, in seconds since the epoch."""
-    if not text:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise UsageError(f"--since must be a date such as 2026-11-27, not {text!r}") from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _since(text: str, folder: Path) -> float | None:
-    began = last_summary(folder).get("run_began")
-    return _moment(text) if text else began if isinstance(began, float | int) else None
 
 
 def _print_csv(report: Report) -> None:

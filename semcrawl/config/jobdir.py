@@ -27,6 +27,8 @@ class ResultOptions:
     terms: int = setting("SEMCRAWL_INDEXED_TERMS")
     #: seconds between two calls that bring quads to the disk for certain
     sync_interval: float = setting("SEMCRAWL_SYNC_INTERVAL")
+    #: whether re-visits keep the statements that they replace
+    history: bool = setting("SEMCRAWL_HISTORY")
     #: whether the links of pages are kept
     record_links: bool = setting("SEMCRAWL_RECORD_LINKS")
     #: whether responses are kept

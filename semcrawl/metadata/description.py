@@ -64,20 +64,23 @@ class DescriptionOptions:
 def describe(engine: Engine, options: DescriptionOptions) -> Iterator[Triple]:
     """Yield the description; nothing if the database has no attempts."""
     with engine.execution_options(read_only=True).connect() as connection:
-        first = connection.execute(
-            select(Fetch.url, Fetch.started_at).order_by(Fetch.id).limit(1)
-        ).first()
-        if first is None:
+        base = options.base or own_iri(connection)
+        if not base:
             return
-        name = uuid5(NAMESPACE_URL, f"{first.started_at!r} {first.url}")
-        base = options.base or f"urn:uuid:{name}"
         yield from _dataset(connection, base, options)
         yield from _attempts(connection, base, options.attempts)
         yield from _documents(connection, base)
 
 
+def own_iri(connection: Connection) -> str:
+    """Return a name for a crawl, made from its first attempt; empty if it has none."""
+    query = select(Fetch.url, Fetch.started_at).order_by(Fetch.id).limit(1)
+    first = connection.execute(query).first()
+    return f"urn:uuid:{uuid5(NAMESPACE_URL, f'{first.started_at!r} {first.url}')}" if first else ""
+
+
 def _dataset(connection: Connection, base: str, options: DescriptionOptions) -> Iterator[Triple]:
-    dataset, crawl, agent = _node(base), _node(f"{base}#crawl"), _node(f"{base}#semcrawl")
+    dataset, crawl, agent = iri_node(base), iri_node(f"{base}#crawl"), iri_node(f"{base}#semcrawl")
     start, end = connection.execute(
         select(func.min(Fetch.started_at), func.max(Fetch.started_at + Fetch.elapsed))
     ).one()
@@ -91,11 +94,11 @@ def _dataset(connection: Connection, base: str, options: DescriptionOptions) -> 
     for kind in ("dcat:Dataset", "void:Dataset", "prov:Entity"):
         yield _is_a(dataset, kind)
     yield Triple(dataset, _term("dcterms:title"), Literal("RDF found by semcrawl", language="en"))
-    yield Triple(dataset, _term("dcterms:issued"), _time(end))
+    yield Triple(dataset, _term("dcterms:issued"), time_literal(end))
     yield Triple(dataset, _term("void:documents"), Literal(int(documents)))
     yield Triple(dataset, _term("void:triples"), Literal(int(quads)))
     yield Triple(dataset, _term("prov:wasGeneratedBy"), crawl)
-    distribution = _node(f"{base}#quads")
+    distribution = iri_node(f"{base}#quads")
     yield Triple(dataset, _term("dcat:distribution"), distribution)
     yield _is_a(distribution, "dcat:Distribution")
     yield Triple(distribution, _term("dcterms:format"), _term("formats:N-Quads"))
@@ -103,12 +106,12 @@ def _dataset(connection: Connection, base: str, options: DescriptionOptions) -> 
     if size:  # it is 0 in a database that workers share, which does not know their files
         yield Triple(distribution, _term("dcat:byteSize"), Literal(int(size)))
     if options.download_url:
-        url = _node(options.download_url)
+        url = iri_node(options.download_url)
         yield Triple(distribution, _term("dcat:downloadURL"), url)
         yield Triple(dataset, _term("void:dataDump"), url)
     yield _is_a(crawl, "prov:Activity")
-    yield Triple(crawl, _term("prov:startedAtTime"), _time(start))
-    yield Triple(crawl, _term("prov:endedAtTime"), _time(end))
+    yield Triple(crawl, _term("prov:startedAtTime"), time_literal(start))
+    yield Triple(crawl, _term("prov:endedAtTime"), time_literal(end))
     yield Triple(crawl, _term("prov:wasAssociatedWith"), agent)
     for seed, outcome in connection.execute(
         select(Fetch.url, func.min(Fetch.outcome))
@@ -116,7 +119,7 @@ def _dataset(connection: Connection, base: str, options: DescriptionOptions) -> 
         .group_by(Fetch.url)
     ):
         if not is_robots(seed, outcome):
-            yield Triple(crawl, _term("prov:used"), _node(seed))
+            yield Triple(crawl, _term("prov:used"), iri_node(seed))
     yield _is_a(agent, "prov:SoftwareAgent")
     yield Triple(agent, _term("foaf:name"), Literal("semcrawl"))
     yield Triple(agent, _term("dcterms:hasVersion"), Literal(__version__))
@@ -128,22 +131,22 @@ def _attempts(connection: Connection, base: str, every: bool) -> Iterator[Triple
         if every
         else select(Fetch).where(Fetch.quads > 0).order_by(Fetch.id)
     )
-    crawl = _node(f"{base}#crawl")
+    crawl = iri_node(f"{base}#crawl")
     for row in rows:
-        attempt = _node(f"{base}#fetch-{row.id}")
+        attempt = iri_node(f"{base}#fetch-{row.id}")
         yield _is_a(attempt, "prov:Activity")
         yield Triple(attempt, _term("dcterms:isPartOf"), crawl)
-        yield Triple(attempt, _term("prov:used"), _node(row.url))
-        yield Triple(attempt, _term("prov:startedAtTime"), _time(row.started_at))
-        yield Triple(attempt, _term("prov:endedAtTime"), _time(row.started_at + row.elapsed))
+        yield Triple(attempt, _term("prov:used"), iri_node(row.url))
+        yield Triple(attempt, _term("prov:startedAtTime"), time_literal(row.started_at))
+        yield Triple(attempt, _term("prov:endedAtTime"), time_literal(row.started_at + row.elapsed))
         yield Triple(attempt, _own("outcome"), _own(row.outcome))
         yield Triple(attempt, _own("depth"), Literal(row.depth))
         if row.status is not None:
             yield Triple(attempt, _term("http:statusCodeValue"), Literal(row.status))
         if row.final_url and row.final_url != row.url:
-            yield Triple(attempt, _own("finalUrl"), _node(row.final_url))
+            yield Triple(attempt, _own("finalUrl"), iri_node(row.final_url))
         if row.parent_url:
-            yield Triple(attempt, _own("foundOn"), _node(row.parent_url))
+            yield Triple(attempt, _own("foundOn"), iri_node(row.parent_url))
         if row.label:
             yield Triple(attempt, _own("label"), Literal(row.label))
         for rule in row.rules.split():
@@ -153,7 +156,7 @@ def _attempts(connection: Connection, base: str, every: bool) -> Iterator[Triple
 
 
 def _documents(connection: Connection, base: str) -> Iterator[Triple]:
-    dataset = _node(base)
+    dataset = iri_node(base)
     generated_by = (
         select(func.max(Fetch.id))
         .where(Fetch.final_url == Document.url, Fetch.quads == Document.quads)
@@ -164,27 +167,27 @@ def _documents(connection: Connection, base: str) -> Iterator[Triple]:
         select(Document, generated_by.label("fetch")).order_by(Document.id)
     )
     for found in rows:
-        document = _node(f"{base}#document-{found.id}")
+        document = iri_node(f"{base}#document-{found.id}")
         for kind in ("void:Dataset", "prov:Entity"):
             yield _is_a(document, kind)
         if found.gone_at is None:
             yield Triple(dataset, _term("void:subset"), document)
         else:
-            yield Triple(document, _term("prov:invalidatedAtTime"), _time(found.gone_at))
-        yield Triple(document, _term("void:dataDump"), _node(found.url))
-        yield Triple(document, _term("prov:hadPrimarySource"), _node(found.url))
+            yield Triple(document, _term("prov:invalidatedAtTime"), time_literal(found.gone_at))
+        yield Triple(document, _term("void:dataDump"), iri_node(found.url))
+        yield Triple(document, _term("prov:hadPrimarySource"), iri_node(found.url))
         yield Triple(document, _term("void:triples"), Literal(found.quads))
-        yield Triple(document, _term("prov:generatedAtTime"), _time(found.fetched_at))
+        yield Triple(document, _term("prov:generatedAtTime"), time_literal(found.fetched_at))
         if found.format in _FORMATS:
             yield Triple(
                 document, _term("void:feature"), _term(f"formats:{_FORMATS[found.format]}")
             )
         if found.fetch is not None:
             yield Triple(
-                document, _term("prov:wasGeneratedBy"), _node(f"{base}#fetch-{found.fetch}")
+                document, _term("prov:wasGeneratedBy"), iri_node(f"{base}#fetch-{found.fetch}")
             )
         if found.parent_url:
-            yield Triple(document, _own("foundOn"), _node(found.parent_url))
+            yield Triple(document, _own("foundOn"), iri_node(found.parent_url))
         if found.error_count:
             yield Triple(document, _own("errorCount"), Literal(found.error_count))
 
@@ -206,7 +209,7 @@ def _media_type(name: str) -> NamedNode:
     return NamedNode(f"https://www.iana.org/assignments/media-types/{name}")
 
 
-def _node(iri: str) -> NamedNode:
+def iri_node(iri: str) -> NamedNode:
     """Return the IRI; percent-encode characters that no IRI may have."""
     try:
         return NamedNode(iri)
@@ -214,6 +217,7 @@ def _node(iri: str) -> NamedNode:
         return NamedNode(safe_url_string(iri).replace("|", "%7C").replace("^", "%5E"))
 
 
-def _time(seconds: float) -> Literal:
+def time_literal(seconds: float) -> Literal:
+    """Return a time (seconds since the epoch) as an ``xsd:dateTime`` in UTC."""
     moment = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
     return Literal(moment.replace("+00:00", "Z"), datatype=_term("xsd:dateTime"))

@@ -36,6 +36,9 @@ from semcrawl.web.vocabulary import FoundBy, Kind
 Place = Callable[[TermCounter], dict[str, Any]]
 #: whether the lines at an offset, of a length and with a checksum, are in the file
 Holds = Callable[[int, int, str | None], bool]
+#: keeps a document, named by its key, before a change: with the checksum of its new lines (``None``
+#: if it is gone) and the time of the change
+Keep = Callable[[str, str | None, float], None]
 
 
 #: columns of a document whose lines the file has lost; the next run reads it again
@@ -89,6 +92,7 @@ class DocumentHistory:
         terms: int = 0,
         holds: Holds = lambda offset, length, checksum: True,
         elsewhere: Callable[[str], bool] = lambda key: False,
+        keep: Keep = lambda key, checksum, until: None,
     ) -> None:
         """Look up the rows of the items' documents.
 
@@ -96,7 +100,9 @@ class DocumentHistory:
         index of each document; 0 = none. A re-visit finds a document unchanged only if the file
         still ``holds`` its lines. ``elsewhere`` says whether another worker delivered the document
         with a key: if it is gone, it gets a row here, so that this worker's delivery drops it.
+        ``keep`` is called before a change of a document that has a row.
         """
+        self._keep = keep
         self._holds = holds
         self._elsewhere = elsewhere
         self._connection = connection
@@ -148,6 +154,7 @@ class DocumentHistory:
         placed = self._placed(key, place)
         known.offset, known.length = placed["offset"], placed["length"]
         known.checksum = placed["checksum"]
+        self._keep(key, placed["checksum"], document.fetched_at)
         self._update(key, {**row, **placed, **visit, "changes": known.changes, "gone_at": None})
         return Written.REPLACED
 
@@ -206,6 +213,7 @@ class DocumentHistory:
             return Written.NOTHING if known.gone_at is not None else Written.UNCHANGED
         known.gone_at = record.started_at
         known.changes += 1
+        self._keep(key, None, record.started_at)
         gone = {"gone_at": known.gone_at, "changes": known.changes, "revision": revision()}
         self._update(key, {**seen, **gone})
         forget_terms(self._connection, [number for _, number in ids_of(self._connection, [key])])

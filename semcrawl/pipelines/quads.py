@@ -146,12 +146,14 @@ class QuadsFilePipeline:
         terms: int = INDEXED_TERMS,
         shared: str = "",
         sync_interval: float = 0.0,
+        history: bool = False,
     ) -> None:
         """Write to ``folder``; make the file ``at_once``, or with the first document.
 
-        ``terms``: most terms to index of each document. ``shared`` and ``sync_interval``: as for
-        :class:`QuadsFile`.
+        ``terms``: most terms to index of each document. ``shared``, ``sync_interval`` and
+        ``history``: as for :class:`QuadsFile`.
         """
+        self._history = history
         self._sync_interval = sync_interval
         self._shared = shared
         self._terms = terms
@@ -168,14 +170,15 @@ class QuadsFilePipeline:
         """Make the pipeline from the crawler's settings."""
         at_once = writes_at_once(crawler)
         folder = job_folder(crawler.settings) if at_once else job_path(crawler.settings)
-        terms = fill(ResultOptions, crawler.settings).terms
+        options = fill(ResultOptions, crawler.settings)
         pipeline = cls(
             folder,
             crawler.stats,
             at_once=at_once,
-            terms=terms,
+            terms=options.terms,
             shared=shared_ledger(crawler.settings, folder),
-            sync_interval=fill(ResultOptions, crawler.settings).sync_interval,
+            sync_interval=options.sync_interval,
+            history=options.history,
         )
         pipeline._crawler = crawler
         return pipeline
@@ -208,6 +211,7 @@ class QuadsFilePipeline:
             terms=self._terms,
             shared=self._shared,
             sync_interval=self._sync_interval,
+            history=self._history,
         )
 
     async def process_item(self, item: Any) -> Any:
@@ -306,11 +310,16 @@ class EmbeddedQuadsPipeline(QuadsFilePipeline):
         """Make the pipeline; it is off without ``SEMCRAWL_EMBEDDED``."""
         if not crawler.settings.getlist("SEMCRAWL_EMBEDDED"):
             raise NotConfigured
-        terms = fill(ResultOptions, crawler.settings).terms
+        options = fill(ResultOptions, crawler.settings)
         folder = job_path(crawler.settings)
-        shared = shared_ledger(crawler.settings, folder)
-        interval = fill(ResultOptions, crawler.settings).sync_interval
-        pipeline = cls(folder, crawler.stats, terms=terms, shared=shared, sync_interval=interval)
+        pipeline = cls(
+            folder,
+            crawler.stats,
+            terms=options.terms,
+            shared=shared_ledger(crawler.settings, folder),
+            sync_interval=options.sync_interval,
+            history=options.history,
+        )
         pipeline._crawler = crawler
         return pipeline
 

@@ -30,8 +30,9 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from sqlalchemy import (
     ColumnElement,
@@ -59,6 +60,9 @@ from semcrawl.rdf.shortnames import TermCounter
 from semcrawl.rdf.sink import iri, is_all_in, other_graphs, whole_lines
 from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 from semcrawl.wholefiles import sync, sync_folder
+
+if TYPE_CHECKING:
+    from semcrawl.metadata.pastversions import PastBatch, PastVersions
 
 COPY_SIZE = 1 << 20
 
@@ -220,6 +224,18 @@ def is_sound(file: IO[bytes] | None, offset: int, length: int, checksum: str | N
     return bool(found.hexdigest() == checksum)
 
 
+def pieces_of(file: IO[bytes], offset: int, length: int, size: int = _PIECE) -> Iterator[bytes]:
+    """Yield the bytes at a place in pieces; raise ``StoreError`` if the file ends before."""
+    while length > 0:
+        file.seek(offset)
+        piece = file.read(min(size, length))
+        if not piece:
+            raise StoreError(f"{file.name} was cut while it was read")
+        yield piece
+        offset += len(piece)
+        length -= len(piece)
+
+
 def damaged_rows(connection: Connection, path: Path) -> list[Any]:
     """Return id and URL of the documents whose lines in the file are damaged."""
     query = (
@@ -294,13 +310,14 @@ class QuadsFile:
         terms: int = INDEXED_TERMS,
         shared: str = "",
         sync_interval: float = 0.0,
+        history: bool = False,
     ) -> None:
         """Open the file ``name``, whose documents the database ``ledger`` lists.
 
         ``terms``: most terms to index of each document. ``shared``: the URL of the database that
         lists the graphs of all workers of a crawl; empty if only this folder's are in a store.
         ``sync_interval``: seconds after which written lines must be on the disk; 0: before the
-        ledger lists them.
+        ledger lists them. ``history``: whether to keep what re-visits replace.
         Raises ``StoreError`` if the folder cannot
         be written, or if the file has lines but no ledger.
         """
@@ -324,6 +341,12 @@ class QuadsFile:
         self._engine = connect(crawl_db_url(folder, ledger))
         # not quads.nq itself, which a compaction replaces
         self._identities = FileIdentities([folder / f".{name}.lock", folder / ledger])
+        self._past: PastVersions | None = None
+        if history:
+            from semcrawl.metadata.pastversions import PastVersions  # few crawls need it
+
+            self._past = PastVersions(folder, ledger)
+            self._identities.remember(self._past.path)
         self._begun = False
         self._transact(lambda connection: None)
         self._begun = True
@@ -362,6 +385,8 @@ class QuadsFile:
         self._file.close()
         self._lock.close()
         self._engine.dispose()
+        if self._past is not None:
+            self._past.close()
         if self._shared is not None:
             self._shared.dispose()
 
@@ -383,6 +408,19 @@ class QuadsFile:
     def _append_all(
         self, connection: Connection, items: Sequence[RdfDocument | FetchRecord]
     ) -> list[Written]:
+        if self._past is None:
+            return self._append_each(connection, items)
+        # what is replaced is kept for certain before the ledger forgets it
+        with self._past.batch() as batch:
+            keep = partial(self._keep, connection, batch)
+            return self._append_each(connection, items, keep=keep)
+
+    def _append_each(
+        self,
+        connection: Connection,
+        items: Sequence[RdfDocument | FetchRecord],
+        **keeping: Callable[[str, str | None, float], None],
+    ) -> list[Written]:
         begin = self._end
         history = DocumentHistory(
             connection,
@@ -391,6 +429,7 @@ class QuadsFile:
             terms=self._terms,
             holds=self._holds,
             elsewhere=self._is_delivered,
+            **keeping,
         )
         written = [
             self._append(connection, history, item)
@@ -450,6 +489,30 @@ class QuadsFile:
     def _holds(self, offset: int, length: int, checksum: str | None) -> bool:
         with self.path.open("rb") as file:
             return is_sound(file, offset, length, checksum)
+
+    def _keep(
+        self,
+        connection: Connection,
+        batch: PastBatch,
+        key: str,
+        checksum: str | None,
+        until: float,
+    ) -> None:
+        """Keep a document as it is before a change, unless its lines are lost or damaged."""
+        from semcrawl.metadata.pastversions import PIECE, Kept
+
+        row = connection.execute(
+            select(cast("Table", Document.__table__)).where(Document.url_key == key)
+        ).one()
+        if row.gone_at is not None:
+            batch.keep(row, Kept.GONE, until)
+        elif is_lost(row._asdict()) or not self._holds(row.offset, row.length, row.checksum):
+            return
+        elif row.checksum is not None and row.checksum == checksum:
+            batch.keep(row, Kept.SAME, until)
+        else:
+            with self.path.open("rb") as file:
+                batch.keep(row, Kept.HAD, until, pieces_of(file, row.offset, row.length, PIECE))
 
     def _write_lines(self, document: RdfDocument, counter: TermCounter, checksum: Any) -> set[str]:
         """Append the lines and count their terms; return the graphs besides the document's own."""

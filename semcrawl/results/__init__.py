@@ -37,7 +37,7 @@ class _Results(House):
     commands = {
         name: f"semcrawl.commands.{name}"
         for name in (
-            *("check", "describe", "find", "load", "merge", "pages", "parquet", "profile"),
+            *("check", "describe", "diff", "find", "load", "merge", "pages", "parquet", "profile"),
             *("query", "report", "why"),
         )
     }

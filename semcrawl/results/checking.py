@@ -29,6 +29,7 @@ from semcrawl.houses import houses
 from semcrawl.items import EMBEDDED, FetchOutcome
 from semcrawl.metadata.database import CRAWL, CRAWL_DB, Tables, connect, crawl_db_url
 from semcrawl.metadata.history import unknown_row
+from semcrawl.metadata.pastversions import HISTORIES, HISTORY
 from semcrawl.metadata.records import Document, insert_rows, url_key
 from semcrawl.pipelines.files import FILES_FOLDER, INDEX_FILE, LOST_FILES, lost_files
 from semcrawl.pipelines.pagestore import PAGE, PAGES_LEDGER, SPOOLS
@@ -72,6 +73,8 @@ def check_job(folder: Path) -> Checked:
     found = Checked()
     for _, ledger in SPOOLS:
         _check_database(folder / ledger, CRAWL, found)
+    for name in HISTORIES.values():
+        _check_database(folder / name, HISTORY, found)
     for house in houses():
         for name, tables in house.databases().items():
             _check_database(folder / name, tables, found)

@@ -15,10 +15,9 @@ from semcrawl.errors import StoreError
 from semcrawl.filelocks import lock
 from semcrawl.metadata.database import connect, one_line, readable_db_url
 from semcrawl.metadata.records import Document
-from semcrawl.pipelines.quadsfile import IS_LOST, current_file, is_sound, orphaned
+from semcrawl.pipelines.quadsfile import IS_LOST, current_file, is_sound, orphaned, pieces_of
 from semcrawl.rdf.sink import whole_lines
 
-_PIECE = 1 << 20
 #: rows of documents in memory at a time
 _ROWS = 1000
 
@@ -204,14 +203,7 @@ class Snapshot:
         if self._file is None:
             return
         with store_errors(self._path):
-            while length > 0:
-                self._file.seek(offset)
-                piece = self._file.read(min(_PIECE, length))
-                if not piece:
-                    raise StoreError(f"{self._path} was cut while it was read")
-                yield piece
-                offset += len(piece)
-                length -= len(piece)
+            yield from pieces_of(self._file, offset, length)
 
     def close(self) -> None:
         """Close the file."""

@@ -860,6 +860,13 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "find`. 0 = no index while crawling; the first `find` makes it.",
         ),
         Setting(
+            "SEMCRAWL_HISTORY",
+            False,
+            "Whether re-visits keep the statements that they replace, compressed, in `history.db` "
+            "(and `embedded-history.db`) of the job folder: `semcrawl diff` tells what was added "
+            "and removed.",
+        ),
+        Setting(
             "SEMCRAWL_RECORD_LINKS",
             False,
             "Whether `crawl.db` keeps the links of each page with their words, compressed, some 2 "
