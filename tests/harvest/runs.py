@@ -15,8 +15,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from forks import Fork
+
 TIMEOUT = 120  # seconds until a run counts as hanging
 
+#: variables of the environment that the program reads while it is loaded
+_AT_LOADING = ("REDIS_", "SEMCRAWL_", "SCRAPY_")
 _BOUND = "bound:"
 _BOUNDS = Path(__file__).parents[1] / "bounds"
 
@@ -116,7 +120,7 @@ def pages(log: Path) -> int:
 class Started:
     """A run under way."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | Fork
     folder: Path
     signals: list[int] = field(default_factory=list)
 
@@ -149,19 +153,26 @@ def environment(proxy: str | None = None, **more: str) -> dict[str, str]:
 def start(*arguments: str, folder: Path, proxy: str | None = None, **variables: str) -> Started:
     """Start ``semcrawl ARGUMENTS`` in a folder above ``folder``.
 
-    An argument ``bound:…`` gives an option another bound (see ``bounds/sitecustomize.py``).
+    An argument ``bound:…`` gives an option another bound (see ``bounds/sitecustomize.py``). It is a
+    fork of a process that has loaded the program, unless a variable counts while it is loaded.
     """
     bounds = [each.removeprefix(_BOUND) for each in arguments if each.startswith(_BOUND)]
     if bounds:
         variables |= {"PYTHONPATH": str(_BOUNDS), "SEMCRAWL_TEST_BOUNDS": " ".join(bounds)}
     given = [each for each in arguments if not each.startswith(_BOUND)]
+    cwd = next(place for place in folder.parents if place.is_dir())
+    env = environment(proxy, **variables)
+    early = [name for name in variables if name.startswith("PYTHON")]
+    early += [name for name in env if name.startswith(_AT_LOADING)]
+    if not early:
+        return Started(Fork(given, cwd, env), folder)
     process = subprocess.Popen(
         [sys.executable, "-m", "semcrawl", *given],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        cwd=next(place for place in folder.parents if place.is_dir()),
-        env=environment(proxy, **variables),
+        cwd=cwd,
+        env=env,
     )
     return Started(process, folder)
 
