@@ -21,7 +21,7 @@ from semcrawl.commandline import OfflineCommand, print_json
 from semcrawl.config.redisserver import START_URLS_KEY
 from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.errors import SemcrawlError, UsageError
-from semcrawl.frontier.backends import visited_frontier
+from semcrawl.frontier.backends import drop_crawl, visited_frontier
 from semcrawl.frontier.contract import QUEUES, FrontierState, ManagedFrontier
 from semcrawl.frontier.transfer import check_lines, export_lines, import_lines
 from semcrawl.frontier.workers import short_name
@@ -69,6 +69,11 @@ class Command(OfflineCommand):
         )
         actions.add_argument("--requeue", action="store_true", help="put failed links back in")
         actions.add_argument(
+            "--drop",
+            action="store_true",
+            help="delete the frontier of a crawl on a Redis server, to start afresh",
+        )
+        actions.add_argument(
             "--export-model",
             metavar="FILE",
             help="write the strategy's model, for `harvest --model` and `explain --state`",
@@ -80,9 +85,14 @@ class Command(OfflineCommand):
             raise UsageError("give one job folder")
         if opts.top < 1:
             raise UsageError(f"--top must be at least 1, not {opts.top}")
-        acts = opts.export or opts.import_file or opts.requeue or opts.export_model
+        acts = opts.export or opts.import_file or opts.requeue or opts.export_model or opts.drop
         if opts.json and acts:
             raise UsageError("--json is for what the command shows, and goes with no other action")
+        if opts.drop and not self.own_settings.get("REDIS_URL"):
+            raise UsageError(
+                "--drop needs the Redis of the crawl: -s REDIS_URL=redis://…; without one the "
+                "frontier is a file in the job folder, and goes with it"
+            )
         if not opts.rate >= 0:
             raise UsageError(f"--rate must not be negative, as {opts.rate:g} is")
 
@@ -142,6 +152,10 @@ async def _run(
 ) -> None:
     async with visited_frontier(settings, job, make=bool(opts.import_file)) as frontier:
         await _act(frontier, settings, opts, out, source)
+        name = frontier.name
+    if opts.drop:  # once it is closed, as it watches over its keys
+        dropped = drop_crawl(settings, name)
+        print(f"the crawl {name} is dropped ({amount(dropped, 'key')})")
 
 
 async def _act(
@@ -165,6 +179,12 @@ async def _act(
     elif opts.requeue:
         moved = await frontier.requeue(await frontier.inspector.queues())
         print(f"{amount(moved, 'failed link')} {'waits' if moved == 1 else 'wait'} again")
+    elif opts.drop:
+        if leased := (await frontier.inspector.state(1, [])).counts.leased:
+            raise UsageError(
+                f"{amount(leased, 'link')} of {frontier.name} are in flight: stop its workers "
+                "first; the leases of killed ones end by themselves"
+            )
     else:
         inspector = frontier.inspector
         pattern = settings.get("REDIS_START_URLS_KEY") or START_URLS_KEY

@@ -29,6 +29,8 @@ class ResultOptions:
     sync_interval: float = setting("SEMCRAWL_SYNC_INTERVAL")
     #: whether re-visits keep the statements that they replace
     history: bool = setting("SEMCRAWL_HISTORY")
+    #: days that records of attempts are kept; 0: for ever
+    keep_attempts: float = setting("SEMCRAWL_KEEP_ATTEMPTS")
     #: whether the links of pages are kept
     record_links: bool = setting("SEMCRAWL_RECORD_LINKS")
     #: whether responses are kept

@@ -64,6 +64,14 @@ def admit_harvest(settings: BaseSettings, folder: Path, seeds: Sequence[str]) ->
     return crawl.admit_harvest(settings, folder, seeds)
 
 
+def drop_crawl(settings: BaseSettings, name: str) -> int:
+    """Delete the frontier of a crawl on the servers of ``REDIS_URL``; return the number of keys.
+
+    No worker may be at work. Raises ``FrontierUnavailable`` and ``UsageError``.
+    """
+    return CrawlServers.of(settings).drop(name)
+
+
 def check_backend(settings: BaseSettings, folder: Path) -> None:
     """Check that the frontier of a job can be opened: its server answers, or its file is ready.
 

@@ -13,6 +13,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
+    delete,
     distinct,
     func,
     or_,
@@ -24,7 +25,14 @@ from sqlalchemy.orm import aliased
 from semcrawl.config.revisit import Revisit, RevisitOptions, Visited, due
 from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.database import opened
-from semcrawl.metadata.records import Document, Fetch, document_row, insert_rows, url_key
+from semcrawl.metadata.records import (
+    Document,
+    Fetch,
+    document_row,
+    in_parts,
+    insert_rows,
+    url_key,
+)
 from semcrawl.metadata.termindex import forget_terms, ids_of, write_terms
 from semcrawl.rdf.shortnames import TermCounter
 from semcrawl.terminal import amount
@@ -345,6 +353,26 @@ def change_line(changes: Changes) -> str:
         return ""
     rest = f"; {amount(changes.unvisited, 'document')} not visited" if changes.unvisited else ""
     return f"Since the run before: {changes}{rest}."
+
+
+def forget_attempts(engine: Engine, before: float) -> int:
+    """Delete the records of attempts that began before a moment; return their number.
+
+    Of each address the first one stays, which names its parent, and the last one with each
+    outcome, by which re-visits and reports know what it is. Raises SQLAlchemy's errors.
+    """
+    old = Fetch.started_at < before
+    firsts = select(func.min(Fetch.id)).group_by(Fetch.url)
+    lasts = select(func.max(Fetch.id)).group_by(Fetch.url, Fetch.outcome)
+    query = select(Fetch.id).where(old, Fetch.id.not_in(firsts), Fetch.id.not_in(lasts))
+    with engine.execution_options(read_only=True).connect() as connection:
+        if connection.scalar(select(Fetch.id).where(old).limit(1)) is None:
+            return 0
+        ids = connection.scalars(query).all()
+    for part in in_parts(ids):  # other workers write in between
+        with engine.begin() as connection:
+            connection.execute(delete(Fetch).where(Fetch.id.in_(part)))
+    return len(ids)
 
 
 def due_revisits(

@@ -23,7 +23,7 @@ from semcrawl.crawl.failures import ItemNotWritten
 from semcrawl.errors import ResultsGone, StoreError
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
-from semcrawl.metadata.history import DocumentHistory
+from semcrawl.metadata.history import DocumentHistory, forget_attempts
 from semcrawl.metadata.records import Fetch, PageLinks, fetch_row, insert_rows, links_row
 from semcrawl.pipelines.quads import GroupCommit
 from semcrawl.pipelines.quadsfile import FileIdentities
@@ -64,12 +64,14 @@ class MetadataPipeline:
         at_once: bool = True,
         folder: Path | None = None,
         terms: int = INDEXED_TERMS,
+        keep_days: float = 0.0,
     ) -> None:
         """Write to the database at ``url`` (in SQLAlchemy's form), with or without ``documents``.
 
         Connect ``at_once``, or with the first item; make ``folder`` before. ``terms``: most terms
-        to index of each document.
+        to index of each document. ``keep_days``: days that rows are kept; 0 = for ever.
         """
+        self._keep_days = keep_days
         self._terms = terms
         self._folder = folder
         self._at_once = at_once
@@ -104,6 +106,7 @@ class MetadataPipeline:
             at_once=url != own or writes_at_once(crawler),
             folder=folder,
             terms=fill(ResultOptions, settings).terms,
+            keep_days=fill(ResultOptions, settings).keep_attempts,
         )
 
     def open_spider(self) -> None:
@@ -149,11 +152,27 @@ class MetadataPipeline:
         return item
 
     async def close_spider(self) -> None:
-        """Write the waiting rows and disconnect."""
+        """Write the waiting rows, delete those that are too old, and disconnect."""
         if self._commits is not None:
             await self._commits.flush()
         if self._engine is not None:
+            if self._keep_days:
+                await asyncio.to_thread(self._forget, self._engine)
             self._engine.dispose()
+
+    def _forget(self, engine: Engine) -> None:
+        try:
+            self._identities.check()
+            count = forget_attempts(engine, time.time() - self._keep_days * 86400)
+        except (SQLAlchemyError, ResultsGone) as error:
+            logger.warning("old records of attempts stay: %s", one_line(error))
+            return
+        if count:
+            logger.info(
+                "%d records of attempts are deleted, as they are older than %g days",
+                count,
+                self._keep_days,
+            )
 
     def _write(self, items: Sequence[FetchRecord | RdfDocument]) -> Sequence[None]:
         """Write a batch in one transaction; try again while the database is down."""

@@ -867,6 +867,14 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "and removed.",
         ),
         Setting(
+            "SEMCRAWL_KEEP_ATTEMPTS",
+            0.0,
+            "Days that records of attempts are kept; each run deletes older ones at its end. Of "
+            "each address the first record stays, and the last one with each outcome. 0 = all are "
+            "kept.",
+            unit="days",
+        ),
+        Setting(
             "SEMCRAWL_RECORD_LINKS",
             False,
             "Whether `crawl.db` keeps the links of each page with their words, compressed, some 2 "

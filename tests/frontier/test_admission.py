@@ -76,6 +76,16 @@ def test_another_folder_is_refused_unless_it_joins(url: str, tmp_path: Path) -> 
     assert admit_harvest(settings(url), two, []) == "c"
 
 
+def test_a_folder_that_was_deleted_and_made_anew_is_told_how_to_start_afresh(
+    url: str, tmp_path: Path
+) -> None:
+    one = folder(tmp_path / "one")
+    name = admit_harvest(settings(url), one, A)
+    (one / "crawl.json").unlink()
+    with pytest.raises(UsageError, match=f"SEMCRAWL_CRAWL_NAME={name} --drop"):
+        admit_harvest(settings(url), one, A)
+
+
 def test_who_joins_takes_the_scope_and_may_say_no_other(url: str, tmp_path: Path) -> None:
     one, two = folder(tmp_path / "one"), folder(tmp_path / "two")
     admit_harvest(settings(url, SEMCRAWL_CRAWL_NAME="c", SEMCRAWL_SCOPE="any"), one, A)

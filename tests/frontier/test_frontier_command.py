@@ -108,6 +108,62 @@ def test_seeds_that_wait_on_the_lists_are_shown(
     assert "seeds" not in none.stdout
 
 
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_crawl_is_dropped_and_no_other(
+    served: ServedRedis, prefix: str, run_command: Callable[..., Result], shards: int
+) -> None:
+    def settings(name: str) -> Settings:
+        values = {"REDIS_URL": served.url, "SEMCRAWL_CRAWL_NAME": name}
+        return Settings({**values, "SEMCRAWL_FRONTIER_SHARDS": shards})
+
+    async def make(name: str) -> None:
+        options = FrontierOptions(delay=0)
+        async with job_backend(settings(name), Path("unused"), options) as frontier:
+            await fill(frontier)
+
+    names = {name: f"{prefix}{name}" for name in ("one[", "one[2", "busy")}
+    for name in names.values():
+        asyncio.run(make(name))
+
+    def drop(name: str) -> Result:
+        return run_command(
+            "-s", f"REDIS_URL={served.url}", "-s", f"SEMCRAWL_CRAWL_NAME={names[name]}", "--drop"
+        )
+
+    def keys(name: str) -> int:
+        with served.client() as client:
+            tags = [f"{{{names[name]}}}:", *(f"{{{names[name]}.{n}}}:" for n in range(shards))]
+            return sum(key.decode().startswith(tuple(tags)) for key in client.scan_iter())
+
+    before = {name: keys(name) for name in names}
+    assert all(before.values())
+    dropped = drop("one[")
+    assert (dropped.returncode, dropped.stderr) == (0, "")
+    assert dropped.stdout.startswith(f"the crawl {names['one[']} is dropped (")
+    assert {name: keys(name) for name in names} == {**before, "one[": 0}
+    assert "there is no crawl" in drop("one[").stderr
+
+    async def drop_while_busy() -> Result:
+        options = FrontierOptions(delay=0)
+        async with job_backend(settings(names["busy"]), Path("unused"), options) as frontier:
+            assert await frontier.take(1, Q)
+            return await asyncio.to_thread(drop, "busy")
+
+    refused = asyncio.run(drop_while_busy())
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "in flight" in refused.stderr
+    assert keys("busy")
+
+
+def test_a_frontier_in_a_folder_is_not_dropped(
+    tmp_path: Path, run_command: Callable[..., Result]
+) -> None:
+    asyncio.run(in_job(tmp_path / "job", fill))
+    refused = run_command(str(tmp_path / "job"), "--drop")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert refused.stderr.startswith("semcrawl: --drop needs the Redis of the crawl")
+
+
 @pytest.mark.parametrize("kept", [0, 100, -1, -100])
 def test_nothing_of_a_cut_export_goes_in(
     tmp_path: Path, run_command: Callable[..., Result], kept: int

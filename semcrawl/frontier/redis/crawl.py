@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import socket
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
@@ -97,6 +99,24 @@ class CrawlServers:
         with self._reached(self._server_of(keys)) as redis:
             yield redis, keys
 
+    def drop(self, name: str) -> int:
+        """Delete all keys of a crawl on all of its servers; return their number.
+
+        The lists of seeds stay, as other crawls may read them.
+        """
+        shards = self.shards(name)
+        dropped = 0
+        for number in range(shards):
+            keys = Keys(name if shards == 1 else f"{name}.{number}")
+            cluster = self.addresses.cluster
+            url = self._server_of(keys) if cluster else self.addresses.of_shard(number)
+            with self._reached(url) as redis:
+                pattern = _GLOB.sub(r"\\\g<0>", keys.root) + "*"
+                found = redis.scan_iter(match=pattern.encode("utf-8", "surrogatepass"), count=1000)
+                while some := list(islice(found, 1000)):
+                    dropped += redis.unlink(*some)
+        return dropped
+
     def _kept(self, name: str) -> int:
         """Return the number of shards that a crawl began with; 0 if it did not begin."""
         for keys in (Keys(name), Keys(f"{name}.0")):
@@ -177,6 +197,8 @@ def _wait_until_loaded(redis: Redis) -> None:
             time.sleep(0.05)
 
 
+#: signs that a pattern of keys gives a meaning
+_GLOB = re.compile(r"[*?\[\]\\^]")
 #: file in a job folder that names its crawl on a shared Redis
 CRAWL_FILE = "crawl.json"
 #: most characters of a folder's name in a crawl's name
@@ -274,6 +296,11 @@ class Charter:
             )
         if run.joins:
             return
+        if not run.worker and run.place in self.folders.values():
+            raise UsageError(
+                f"{what}, which was deleted: to start afresh, drop it by `semcrawl frontier "
+                f"-s REDIS_URL=… -s SEMCRAWL_CRAWL_NAME={name} --drop`; to go on give --join {name}"
+            )
         if not run.worker:
             raise UsageError(
                 f"{what}; to work on it together give --join {name}, for a crawl of its own leave "
