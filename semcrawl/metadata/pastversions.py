@@ -120,9 +120,10 @@ class PastBatch:
         of_document = Version.url_key == row.url_key
         connection = self._connection
         # left by a process that died before the ledger knew of it
-        left = select(Version.id).where(of_document, Version.revision >= row.revision)
-        connection.execute(delete(VersionLines).where(VersionLines.version_id.in_(left)))
-        connection.execute(delete(Version).where(of_document, Version.revision >= row.revision))
+        newer = select(Version.id).where(of_document, Version.revision >= row.revision)
+        if left := connection.scalars(newer).all():
+            connection.execute(delete(VersionLines).where(VersionLines.version_id.in_(left)))
+            connection.execute(delete(Version).where(Version.id.in_(left)))
         if kind is Kept.SAME:
             longer = update(Version).where(
                 of_document, Version.kind == Kept.SAME, Version.until >= since
@@ -131,16 +132,13 @@ class PastBatch:
                 return
         version = {
             "url_key": row.url_key, "url": row.url, "revision": row.revision, "since": since,
-            "until": until, "kind": kind, "length": 0,
+            "until": until, "kind": kind, "length": row.length if kind is Kept.HAD else 0,
         }  # fmt: skip
         new = insert(Version).values(version).returning(Version.id)
         number = connection.execute(new).scalar_one()
         for piece in pieces:
-            version["length"] += len(piece)
             values = {"version_id": number, "lines": zlib.compress(piece)}
             connection.execute(insert(VersionLines).values(values))
-        whole = update(Version).where(Version.id == number).values(length=version["length"])
-        connection.execute(whole)
 
 
 @dataclass(frozen=True, slots=True)
