@@ -12,6 +12,9 @@ The score is the weighted mean of four parts, each from 0 to 1:
 - how much it looks like the best images by the other three parts (Rocchio's feedback, 1971). This
   counts only as far as those look like each other. It shows wrong captions, and ranks images
   without a caption.
+
+The list ends where scores are a small share of the best one. Pictures that look the same as one of
+the best are found with it, whatever their texts.
 """
 
 from __future__ import annotations
@@ -81,6 +84,11 @@ _MODELS = 30
 #: an image without the words is found if the probability of the query's classes, relative to the
 #: most probable image, is at least this
 _SAME_CLASS = 0.5
+#: images below this share of the best score are not found
+_FALLS_OFF = 0.25
+#: most squared distance of pictures that look the same: above that of a picture from itself in half
+#: its size or as a poor JPEG (0.04 in nine of ten), below those of unlike screenshots of dialogs
+_SAME_LOOK = 0.1
 #: clicks that weigh as much as the query itself
 _CLICKS = 3.0
 
@@ -105,9 +113,12 @@ class Scoring:
         self._index = index
         self._weights = weights
         self._rows = {number: row for row, number in enumerate(index.arrays.ids.tolist())}
-        seen = index.arrays.pictures.any(axis=1)
+        pictures = index.arrays.pictures
+        seen: npt.NDArray[np.bool_] = np.asarray(pictures.any(axis=1))
+        self._seen = seen
+        self._squares = (pictures**2).sum(axis=1)
         #: differences from the mean picture; zeros without a picture
-        self._looks = spread(index.arrays.pictures)
+        self._looks = spread(pictures)
         if seen.any():
             self._looks -= self._looks[seen].mean(axis=0)
         self._looks[~seen] = 0
@@ -140,7 +151,20 @@ class Scoring:
         scores = np.where(found, scores, 0)
         scores += weights.look * self._alike(scores) * found
         whole = weights.words + weights.nearness + weights.classes + weights.look
-        return (scores / whole).astype(np.float32)
+        scores /= whole
+        scores[scores < _FALLS_OFF * scores.max(initial=0.0)] = 0
+        return self._with_same_looks(scores.astype(np.float32))
+
+    def _with_same_looks(self, scores: Floats) -> Floats:
+        """Return the scores, where pictures like one of the best have nearly its score."""
+        best = np.argsort(-scores, kind="stable")[:_MODELS]
+        best = best[(scores[best] > 0) & self._seen[best]]
+        pictures = self._index.arrays.pictures
+        apart = self._squares[:, None] + self._squares[best] - 2 * (pictures @ pictures[best].T)
+        same = (apart <= _SAME_LOOK) & self._seen[:, None]
+        nearly = np.where(same, np.exp(-np.maximum(apart, 0) / 2), 0) * scores[best]
+        with_them: Floats = np.maximum(scores, nearly.max(axis=1, initial=0.0))
+        return with_them.astype(np.float32)
 
     def _chosen(self, clicks: Mapping[int, int]) -> tuple[Floats, float]:
         """Return each image's share of the clicks, and how much they count, 0 to 1."""

@@ -8,6 +8,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from PIL import Image as Picture
+from PIL import ImageEnhance
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
@@ -15,6 +17,7 @@ from semcrawl.errors import StoreError, UsageError
 from semcrawl.images import IMAGES_DB
 from semcrawl.images.outcomes import TextKind
 from semcrawl.images.schema import (
+    THUMBNAILS,
     Domain,
     Image,
     ImageClass,
@@ -22,6 +25,7 @@ from semcrawl.images.schema import (
     Query,
     QueryClass,
     open_images,
+    thumbnail_names,
 )
 from semcrawl.imagesearch import ImageSearch, SearchOptions
 from semcrawl.imagesearch.imageindex import GRADES, INDEX_FILE
@@ -123,6 +127,36 @@ def test_stems_and_scripts(tmp_path: Path) -> None:
 def test_a_word_in_the_middle_of_compounds_is_found(tmp_path: Path) -> None:
     job = job_of(tmp_path, [(CAPTION, "Ebenendialog")], [(CAPTION, "Pinselspitze")])
     assert found(job, "Dialog Ebenen")[0] == 1
+
+
+def test_pictures_that_look_the_same_are_found_from_a_word_of_one(tmp_path: Path) -> None:
+    """Smaller ones, poor JPEGs and paler ones, with other texts or none."""
+    other = [(CAPTION, "a boat"), (CAPTION, "a net"), (CAPTION, "a buoy")]
+    texts = [[(CAPTION, "lighthouse")], [], [other[0]], [], [], *([each] for each in other)]
+    job = make_job(tmp_path / "job", [Made(each, colour="blue") for each in texts])
+    first, *same = (path_of_picture(job, number) for number in range(1, 6))
+    picture = Picture.open(first)
+    for number, path in enumerate(same):
+        side = 255 - 40 * number
+        paler = ImageEnhance.Contrast(picture.resize((side, side))).enhance(1 - number / 50)
+        paler.save(path, "JPEG", quality=90 - 8 * number)
+    hits = found(job, "lighthouse")
+    assert hits[0] == 1
+    assert sorted(hits) == [1, 2, 3, 4, 5]
+
+
+def path_of_picture(job: Path, number: int) -> Path:
+    return job / THUMBNAILS / thumbnail_names(f"{number:064x}")[1]
+
+
+def test_the_list_ends_where_scores_fall_off(tmp_path: Path) -> None:
+    """A word of all titles finds nothing beside both words in a caption."""
+    titled = [(TextKind.PAGE_TITLE, "The tools of the town are old, and some are made of wood")]
+    both = Made([(CAPTION, "Harbour tools")], colour="blue", shape="star")
+    one = Made([(CAPTION, "Harbour")])
+    job = make_job(tmp_path / "job", [both, *([Made(titled)] * 29), one])
+    assert found(job, "harbour tools") == [1, 31]
+    assert len(found(job, "tools", limit=40)) == 30
 
 
 def test_an_image_without_words_is_found_by_its_look(folder: Path) -> None:
