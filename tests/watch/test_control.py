@@ -23,7 +23,7 @@ from semcrawl.lab.demo.model import Request, Stream
 pytestmark = pytest.mark.slow
 
 A, B, C = (f"{name}.example" for name in "abc")
-NAMES = [f"/{n}.ttl" for n in range(600)]
+NAMES = [f"/{n}.ttl" for n in range(400)]
 SITE = {"/": page(*NAMES)} | dict.fromkeys(NAMES, ("text/turtle", b"<> a <urn:x> ."))
 PACE = ("-s", "SEMCRAWL_CRAWL_DELAY=0.2", "-s", "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES=1")
 #: seconds until all workers obey
