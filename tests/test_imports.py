@@ -10,6 +10,9 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from harvest.runs import environment
+
+from tests.loopback import web
 
 ROOT = Path(__file__).parents[1] / "semcrawl"
 PURE = ("relevance", "topics", "links", "sources", "rdf", "lab")
@@ -33,7 +36,7 @@ HOUSES = {
 #: packages, and modules beside them, from the highest floor to the lowest; each may import from its
 #: own floor and from lower ones. What is not named here is the ground
 FLOORS: list[set[str]] = [
-    {"__main__", "commandline", "commands"},
+    {"__main__", "commandline", "commands", "scrapycommands"},
     {"watch"},
     {"middlewares", "spiders"},
     {"pipelines"},
@@ -273,3 +276,43 @@ def test_a_crawl_needs_no_extra() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 3
+
+
+#: what a crawl of pages with its frontier in a file has no use for
+UNUSED = (
+    *("redis", "scrapy_redis", "semcrawl.frontier.redis", "semcrawl.frontier.sharded"),
+    *("requests", "urllib3", "tldextract", "semcrawl.crawl.filefetching"),
+    *("itemadapter", "pydantic", "scrapy.exporters", "scrapy.commands.shell", "scrapy.shell"),
+    *("semcrawl.pipelines.documentfeeds", "scrapy.core.downloader.handlers.http11"),
+    *("sqlalchemy.dialects.mysql", "sqlalchemy.dialects.postgresql", "rdflib"),
+    *("PIL", "semcrawl.images.store", "semcrawl.pipelines.images", "semcrawl.imagesearch"),
+    *("semcrawl.lab.study", "semcrawl.lab.demo", "semcrawl.watch", "semcrawl.localpages"),
+)
+
+
+@pytest.mark.slow
+def test_a_crawl_with_its_frontier_in_a_file_loads_what_it_uses(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from semcrawl.__main__ import main\n"
+        "try:\n"
+        "    main(sys.argv)\n"
+        "finally:\n"
+        "    print('loaded', *sys.modules)\n"
+    )
+    page = b'<a href="/a.ttl">data</a>'
+    turtle = b"<#s> <#p> 1 ."  # no host whose owner is asked of the list of public suffixes
+    with web(lambda path, query: (
+        (200, "text/turtle", turtle) if path == "/a.ttl" else (200, "text/html", page)
+    )) as base:  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", code, "harvest", base, "--pages", "2", "--out", tmp_path / "job",
+             *("-s", "SEMCRAWL_ALLOW_PRIVATE_ADDRESSES=1", "-s", "SEMCRAWL_CRAWL_DELAY=0")],
+            capture_output=True, text=True, cwd=tmp_path, env=environment(),
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "job" / "frontier.db").is_file()
+    loaded = done.stdout.splitlines()[-1].split()
+    assert {"semcrawl.frontier.sqlite.frontier", "semcrawl.crawl.downloadhandler"} <= {*loaded}
+    unused = tuple(f"{name}." for name in UNUSED)
+    assert not [name for name in loaded if f"{name}.".startswith(unused)]

@@ -26,9 +26,9 @@ from semcrawl.config.options import LeadOptions, read_options, robots_tags
 from semcrawl.config.scope import url_normalisation
 from semcrawl.crawl.crawllimits import Limits
 from semcrawl.crawl.failures import lost_feeds, lost_results, stats_of
-from semcrawl.crawl.filefetching import fetch_topic_files
 from semcrawl.crawl.healthsigns import GivenUp
 from semcrawl.crawl.session import SessionSource
+from semcrawl.crawl.topicfiles import fetch_topic_files
 from semcrawl.errors import UsageError, os_errors_as
 from semcrawl.houses import houses
 from semcrawl.logformat import formatter

@@ -23,7 +23,6 @@ from semcrawl.commandline import serve_until_stopped
 from semcrawl.commands._workers import APART, first_line, settings_to_pass
 from semcrawl.config.options import ReaderOptions
 from semcrawl.errors import UsageError
-from semcrawl.localpages import LOOPBACK
 from semcrawl.settings.reader import fill
 from semcrawl.terminal import complain
 from semcrawl.topics import threshold
@@ -91,6 +90,7 @@ def watched(settings: BaseSettings, folder: Path, port: int | None) -> Iterator[
 
 def serve_for_harvest(settings: BaseSettings) -> None:
     """Serve the page of the harvest at the other end of standard input, until that is closed."""
+    from semcrawl.localpages import LOOPBACK
     from semcrawl.watch import CrawlView
     from semcrawl.watch.watchpages import serve_watch
 

@@ -14,7 +14,7 @@ from scrapy.commands.check import Command as ContractsCommand
 
 from semcrawl.commandline import OfflineCommand, job_at, refuse_several, remark
 from semcrawl.commands.load import add_store_options, is_store_named, the_deliverer
-from semcrawl.config.redisserver import START_URLS_KEY
+from semcrawl.config.checks import START_URLS_KEY
 from semcrawl.errors import StoreError, UsageError, existing_folder, os_errors_as
 from semcrawl.frontier.backends import holds_frontier, visited_frontier
 from semcrawl.pipelines.pagestore import SPOOLS

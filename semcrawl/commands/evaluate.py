@@ -11,7 +11,7 @@ from typing import Any
 from scrapy.settings import BaseSettings
 
 from semcrawl.commandline import OfflineCommand, print_json
-from semcrawl.crawl.filefetching import fetch_topic_files
+from semcrawl.crawl.topicfiles import fetch_topic_files
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.lab.comparing import PAGES, usual_strategies
 from semcrawl.lab.report import ProgressDisplay, report_page, show

@@ -26,7 +26,7 @@ from semcrawl.commands._explainspiders import (
 from semcrawl.commands._harvestoptions import add_about_options, take_about_options
 from semcrawl.config.options import EndpointOptions, LeadOptions, ReaderOptions, answer_reader
 from semcrawl.crawl.attempt import header_values
-from semcrawl.crawl.filefetching import fetch_topic_files
+from semcrawl.crawl.topicfiles import fetch_topic_files
 from semcrawl.errors import SemcrawlError, UsageError, os_errors_as
 from semcrawl.links import Link, Page
 from semcrawl.printable import printable

@@ -18,7 +18,7 @@ from rich.console import Console
 from scrapy.settings import BaseSettings
 
 from semcrawl.commandline import OfflineCommand, print_json
-from semcrawl.config.redisserver import START_URLS_KEY
+from semcrawl.config.checks import START_URLS_KEY
 from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier.backends import drop_crawl, visited_frontier

@@ -13,7 +13,7 @@ from semcrawl.commands._harvestoptions import add_about_options, take_about_opti
 from semcrawl.commands._rereading import FolderSink, Rereading, Sink, StreamSink, Tally
 from semcrawl.config.checks import processors
 from semcrawl.config.jobdir import ResultOptions
-from semcrawl.crawl.filefetching import fetch_topic_files
+from semcrawl.crawl.topicfiles import fetch_topic_files
 from semcrawl.errors import UsageError, os_errors_as
 from semcrawl.pipelines.warcrecords import find_recording, warcio
 from semcrawl.relevance.focus import read_focus

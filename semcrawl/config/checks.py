@@ -40,6 +40,8 @@ _UNHEEDED_OF_REDIS = {
 }
 #: settings of scrapy-redis that name a server
 REDIS_NAMES = ("REDIS_URL", "REDIS_HOST", "REDIS_PORT", "REDIS_DB", "REDIS_PARAMS")
+#: scrapy-redis's name of a spider's seed list, unless ``REDIS_START_URLS_KEY`` gives another
+START_URLS_KEY = "%(name)s:start_urls"
 #: the words that ``Settings.getbool`` accepts
 _BOOLEANS = frozenset({"1", "0", "true", "false", "True", "False"})
 

@@ -18,7 +18,6 @@ from semcrawl import settings as defaults
 from semcrawl.config.checks import is_on_redis
 from semcrawl.config.environment import take_environment
 from semcrawl.config.jobdir import job_path
-from semcrawl.config.redisserver import adopt_redis
 from semcrawl.errors import UsageError
 from semcrawl.houses import houses
 from semcrawl.settings.feedformats import FEED_EXPORTERS, FEED_STORAGES
@@ -94,6 +93,9 @@ ITEM_PIPELINES: dict[str, int | None] = {
 }
 
 
+_HANDLERS_OWN = "scrapy.core.downloader.handlers.http11.TunnelError"
+
+
 def install(settings: BaseSettings) -> None:
     """Install semcrawl's components, except where the project has decided otherwise.
 
@@ -106,15 +108,25 @@ def install(settings: BaseSettings) -> None:
         if name.isupper() and name not in _PROJECT_ONLY:
             settings.set(name, getattr(defaults, name), _PRIORITY)
     _take_names(settings)
-    adopt_redis(settings)
-    if is_on_redis(settings) and not settings.get("REDIS_ITEMS_SERIALIZER"):
-        # scrapy-redis's own cannot encode quads
-        _settle(settings, "REDIS_ITEMS_SERIALIZER", "semcrawl.pipelines.documentfeeds.item_json")
+    if is_on_redis(settings):
+        from semcrawl.config.redisserver import adopt_redis  # a crawl on a file loads no Redis
+
+        adopt_redis(settings)
+        if not settings.get("REDIS_ITEMS_SERIALIZER"):  # scrapy-redis's own cannot encode quads
+            serializer = "semcrawl.pipelines.documentfeeds.item_json"
+            _settle(settings, "REDIS_ITEMS_SERIALIZER", serializer)
     say_who_it_is(settings)
     # Scrapy's ``issubclass`` only looks at methods, and accepts any scheduler
     if load_object(SCHEDULER) not in load_object(settings["SCHEDULER"]).__mro__:
         # a project may have another for its own spiders, but ours need this one
         _settle(settings, "SCHEDULER", SCHEDULER, "cmdline")
+    # the exception of Scrapy's own HTTP handler loads the handler
+    retried = [each for each in default_settings.RETRY_EXCEPTIONS if each != _HANDLERS_OWN]
+    settings.set("RETRY_EXCEPTIONS", retried, _PRIORITY)
+    if not settings.getbool("COOKIES_ENABLED"):  # Scrapy would load them, with an HTTP client
+        base = settings.getdict("DOWNLOADER_MIDDLEWARES_BASE")
+        base.pop("scrapy.downloadermiddlewares.cookies.CookiesMiddleware", None)
+        settings.set("DOWNLOADER_MIDDLEWARES_BASE", base, _PRIORITY)
     for name, components in (
         ("DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES),
         ("SPIDER_MIDDLEWARES", SPIDER_MIDDLEWARES),

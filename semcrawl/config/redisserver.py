@@ -15,13 +15,11 @@ from redis import Redis
 from redis.asyncio.connection import URL_QUERY_ARGUMENT_PARSERS
 from redis.connection import SSLConnection, UnixDomainSocketConnection
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
-from scrapy_redis import connection, defaults
+from scrapy_redis import connection
 
 from semcrawl.config.checks import REDIS_NAMES, is_on_redis
 from semcrawl.errors import UsageError
 
-#: name of a spider's seed list unless ``REDIS_START_URLS_KEY`` gives another
-START_URLS_KEY: str = defaults.START_URLS_KEY
 #: parameters that are in another part of the URL
 _PLACE = frozenset(
     {"host", "port", "db", "username", "password", "path", "unix_socket_path", "url"}

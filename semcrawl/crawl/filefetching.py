@@ -6,9 +6,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from copy import copy
 from dataclasses import dataclass, field
-from functools import cache
 from threading import Timer
 from typing import Any, Self
 from urllib.parse import urljoin, urlsplit
@@ -21,9 +19,8 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from semcrawl.config.components import say_who_it_is
 from semcrawl.config.transfers import TransferOptions
-from semcrawl.errors import SemcrawlError, UsageError
+from semcrawl.errors import SemcrawlError
 from semcrawl.settings.reader import fill
-from semcrawl.topics.contract import FETCH
 from semcrawl.web.hosts import host_of, is_private_address, is_private_ip
 from semcrawl.web.urls import Normalisation, normalise
 
@@ -234,31 +231,3 @@ def _reason(error: BaseException) -> str:
     while cause is not None and not getattr(cause, "strerror", None):
         cause = cause.__cause__ or cause.__context__
     return str(getattr(cause, "strerror", None) or " ".join(str(error).split())[:200])
-
-
-_ACCEPT = "text/turtle, application/rdf+xml;q=0.9, text/html;q=0.5, */*;q=0.1"
-
-
-def fetch_topic_files(settings: BaseSettings) -> None:
-    """Let topics made from these settings fetch the URLs that they name, each once.
-
-    Fetches are bounded in size and time, run one after the other, and reach private addresses only
-    with ``SEMCRAWL_ALLOW_PRIVATE_ADDRESSES``. Copies of the settings share the files.
-    """
-    if settings.get(FETCH) is not None:
-        return
-
-    @cache
-    def fetcher() -> Fetcher:
-        thawed = copy(settings)  # a crawler's settings are frozen
-        thawed.frozen = False
-        return Fetcher.from_settings(thawed)
-
-    @cache
-    def fetch(url: str) -> bytes:
-        try:
-            return fetcher().get(url, _ACCEPT)[0]
-        except SemcrawlError as error:
-            raise UsageError(str(error)) from None
-
-    settings.set(FETCH, fetch, "addon")

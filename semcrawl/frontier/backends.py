@@ -1,6 +1,15 @@
 """Chooses and opens the backend of a crawl's frontier.
 
-Only this package knows the backends. Callers get contracts (:mod:`semcrawl.frontier.contract`).
+Only this package knows the backends. Callers get contracts (:mod:`semcrawl.frontier.contract`). A
+backend, and the client of its server, is loaded when it is chosen.
+
+===================================  ============================
+``REDIS_URL``                        backend
+===================================  ============================
+empty                                ``SqliteFrontier``, a file
+one server, or one shard             ``RedisFrontier``
+several, a cluster, or more shards   ``ShardedFrontier``
+===================================  ============================
 """
 
 from __future__ import annotations
@@ -11,16 +20,12 @@ from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
+from semcrawl import frontier as backends
 from semcrawl.config.jobdir import job_path
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError, existing_folder
 from semcrawl.frontier.contract import FrontierOptions, ManagedFrontier
-from semcrawl.frontier.redis import crawl
-from semcrawl.frontier.redis.crawl import CrawlServers, JobName, admit_worker, crawl_name
-from semcrawl.frontier.redis.frontier import RedisFrontier
-from semcrawl.frontier.redis.packing import Keys
-from semcrawl.frontier.sharded.frontier import ShardedFrontier
-from semcrawl.frontier.sqlite.frontier import SqliteFrontier
-from semcrawl.frontier.workers import worker_name
+from semcrawl.frontier.workers import JobName, check_name, crawl_name, worker_name
+from semcrawl.settings.reader import Values
 from semcrawl.web.hosts import domain_key, netloc_of
 
 __all__ = [
@@ -53,14 +58,21 @@ def holds_frontier(folder: Path) -> bool:
 def check_crawl_name(settings: BaseSettings) -> None:
     """Raise ``UsageError`` for an invalid ``SEMCRAWL_CRAWL_NAME``."""
     try:
-        Keys(crawl_name(settings))
+        check_name(crawl_name(settings))
     except ValueError as error:
         raise UsageError(f"SEMCRAWL_CRAWL_NAME: {error}") from None
 
 
 def admit_harvest(settings: BaseSettings, folder: Path, seeds: Sequence[str]) -> str:
-    """Admit a harvest to its crawl; raises as :func:`admission.admit_harvest` does."""
+    """Admit a harvest to its crawl on a Redis, and return the crawl's name.
+
+    No other crawl can interfere with a file. Raises as ``frontier.redis.crawl.admit_harvest`` does.
+    """
     check_backend(settings, folder)
+    if not settings.get("REDIS_URL"):
+        return crawl_name(settings)
+    from semcrawl.frontier.redis import crawl
+
     return crawl.admit_harvest(settings, folder, seeds)
 
 
@@ -69,7 +81,20 @@ def drop_crawl(settings: BaseSettings, name: str) -> int:
 
     No worker may be at work. Raises ``FrontierUnavailable`` and ``UsageError``.
     """
+    from semcrawl.frontier.redis.crawl import CrawlServers
+
     return CrawlServers.of(settings).drop(name)
+
+
+def admit_worker(settings: BaseSettings, folder: Path, seeds: Sequence[str], scope: str) -> None:
+    """Admit a spider to its crawl on a Redis; raise as :func:`admit_harvest` does.
+
+    With an empty ``scope`` it takes the crawl's.
+    """
+    if settings.get("REDIS_URL"):
+        from semcrawl.frontier.redis import crawl
+
+        crawl.admit_worker(settings, folder, seeds, scope)
 
 
 def check_backend(settings: BaseSettings, folder: Path) -> None:
@@ -78,12 +103,13 @@ def check_backend(settings: BaseSettings, folder: Path) -> None:
     Raises ``FrontierUnavailable`` when a server of ``REDIS_URL`` does not answer, ``UsageError``
     for shards without a server, or for a folder of a former version.
     """
-    servers = CrawlServers.of(settings)
     if settings.get("REDIS_URL"):
-        servers.check()
-    elif servers.wanted > 1:
+        from semcrawl.frontier.redis.crawl import CrawlServers
+
+        CrawlServers.of(settings).check()
+    elif (shards := Values(settings)["SEMCRAWL_FRONTIER_SHARDS"]) > 1:
         raise UsageError(
-            f"a frontier in {servers.wanted} shards (SEMCRAWL_FRONTIER_SHARDS) needs Redis servers:"
+            f"a frontier in {shards} shards (SEMCRAWL_FRONTIER_SHARDS) needs Redis servers:"
             " name them by -s REDIS_URL=redis://a,b,c"
         )
     else:
@@ -113,7 +139,7 @@ def job_backend(settings: BaseSettings, folder: Path, options: FrontierOptions) 
         return _on_servers(settings, crawl_name(settings), options, considerate=considerate)
     file = frontier_file(folder)
     _refuse_former(folder, file)
-    return SqliteFrontier(
+    return backends.SqliteFrontier(
         file,
         name=crawl_name(settings),
         worker_id=worker_name(),
@@ -124,11 +150,13 @@ def job_backend(settings: BaseSettings, folder: Path, options: FrontierOptions) 
 
 def _on_servers(
     settings: BaseSettings, name: str, options: FrontierOptions, **more: bool
-) -> RedisFrontier | ShardedFrontier:
+) -> ManagedFrontier:
     """Return the frontier of a crawl on the servers of ``REDIS_URL``, with the crawl's shards.
 
     Raises ``UsageError`` if the crawl has another number of shards than the settings ask for.
     """
+    from semcrawl.frontier.redis.crawl import CrawlServers
+
     servers = CrawlServers.of(settings)
     addresses = servers.addresses
     try:
@@ -139,11 +167,11 @@ def _on_servers(
         shards = 1  # the opening of the frontier waits for its server
     worker = worker_name()
     if shards == 1:
-        return RedisFrontier(
+        return backends.RedisFrontier(
             addresses.whole, prefix=name, worker_id=worker, options=options, **more
         )
     by_domain = settings.get("SEMCRAWL_PACE_BY", "domain") == "domain"
-    return ShardedFrontier(
+    return backends.ShardedFrontier(
         [addresses.of_shard(number) for number in range(shards)],
         prefix=name,
         worker_id=worker,
@@ -189,4 +217,6 @@ def _visited(settings: BaseSettings, job: Path | None, *, make: bool) -> Managed
             raise UsageError(f"the frontier of {job} is on a Redis: give -s REDIS_URL=redis://…")
         if not make:
             raise UsageError(f"{existing_folder(folder)} holds no frontier")
-    return SqliteFrontier(file, name=name, worker_id=worker_name(), options=options, guest=True)
+    return backends.SqliteFrontier(
+        file, name=name, worker_id=worker_name(), options=options, guest=True
+    )

@@ -32,18 +32,30 @@ from sqlalchemy import (
     Text,
     insert,
 )
-from sqlalchemy.dialects import mysql
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from semcrawl.items import DocumentError, FetchRecord, RdfDocument
 from semcrawl.printable import printable
 
+
+class _MediumText(Text):
+    """A type of MySQL, whose drivers a crawl into a file need not load."""
+
+    __visit_name__ = "MEDIUMTEXT"
+
+
+class _MediumBytes(LargeBinary):
+    """Another one."""
+
+    __visit_name__ = "MEDIUMBLOB"
+
+
 #: 64 bits; SQLite has them too, but numbers rows by itself only if the type is INTEGER
 _RowId = BigInteger().with_variant(Integer, "sqlite")
 #: a text without a limit; MySQL's TEXT ends at 64 KiB
-_LongText = Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
+_LongText = Text().with_variant(_MediumText(), "mysql", "mariadb")
 
-_LongBytes = LargeBinary().with_variant(mysql.MEDIUMBLOB(), "mysql", "mariadb")
+_LongBytes = LargeBinary().with_variant(_MediumBytes(), "mysql", "mariadb")
 
 #: values that ``repr`` leaves out
 _NOTHING = (None, "", 0)

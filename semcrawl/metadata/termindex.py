@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Any, cast
 
 from sqlalchemy import Connection, Insert, Table, bindparam, delete, insert, select
-from sqlalchemy.dialects import postgresql
 
 from semcrawl.metadata.records import (
     Document,
@@ -68,6 +67,8 @@ def _new_terms(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     dialect = connection.dialect
     statement: Insert
     if dialect.name == "postgresql":
+        from sqlalchemy.dialects import postgresql
+
         statement = postgresql.insert(_TERM).on_conflict_do_nothing()
     elif dialect.name == "sqlite":
         statement = insert(_TERM).prefix_with("OR IGNORE")

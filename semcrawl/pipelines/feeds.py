@@ -1,6 +1,7 @@
 """Feeds: where they go, how they are packed, and what is refused before a crawl.
 
-Extends Scrapy's feed exports: names such as ``.nq.gz``, rotation by size, a file per host.
+Extends Scrapy's feed exports: names such as ``.nq.gz``, rotation by size, a file per host. The
+exporters are loaded by the first feed.
 Feed options beyond Scrapy's own (https://docs.scrapy.org/en/latest/topics/feed-exports.html):
 
 ``batch_bytes``
@@ -36,12 +37,10 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, Self
 from urllib.parse import urlsplit
 
-from itemadapter import ItemAdapter
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.exceptions import UsageError as ScrapyUsageError
-from scrapy.exporters import MarshalItemExporter, PickleItemExporter
 from scrapy.extensions.feedexport import FeedExporter as ScrapyFeedExporter
 from scrapy.extensions.feedexport import FeedSlot, S3FeedStorage, apply_uri_params
 from scrapy.extensions.postprocessing import PostProcessingManager
@@ -56,7 +55,6 @@ from semcrawl.config.jobdir import writes_at_once
 from semcrawl.errors import SemcrawlError, StoreError, UsageError, os_errors_as
 from semcrawl.filelocks import lock
 from semcrawl.items import RdfDocument
-from semcrawl.pipelines.documentfeeds import NQuadsExporter, join
 from semcrawl.wholefiles import is_special, umask
 
 #: post-processing plugin by file extension
@@ -245,6 +243,8 @@ class S3Storage(S3FeedStorage):
 def _append(whole: Path, part: Path, options: Mapping[str, Any]) -> None:
     """Append a part of a feed to ``whole``. Raises ``StoreError`` if they do not fit together."""
     if append := options.get(APPEND):
+        from semcrawl.pipelines.documentfeeds import join
+
         join(append, whole, part, options)
         return
     with whole.open("ab") as target, part.open("rb") as source:
@@ -350,6 +350,8 @@ def check_carries_rdf(uri: str, name: str, exporter: type) -> None:
 
     Python's binary formats hold an item whole, while a document may be larger than the memory.
     """
+    from scrapy.exporters import MarshalItemExporter, PickleItemExporter
+
     if exporter in (PickleItemExporter, MarshalItemExporter):
         raise UsageError(
             f"the feed {uri} cannot carry RDF documents in the format {name}: "
@@ -539,6 +541,8 @@ class FeedExporter(ScrapyFeedExporter):
 
     def _has_place(self, template: str, item: Any) -> bool:
         """Whether a split feed opens a file for an item: not for a document without statements."""
+        from semcrawl.pipelines.documentfeeds import NQuadsExporter
+
         exporter = self.exporters[self.feeds[template]["format"]]
         is_empty = issubclass(exporter, NQuadsExporter) and not getattr(item, "quads", 0)
         return self._takes(template, item) and not is_empty
@@ -551,6 +555,8 @@ class FeedExporter(ScrapyFeedExporter):
 
     def _export_split(self, template: str, item: Any, spider: Spider) -> None:
         """Write an item to the file of its host or document."""
+        from itemadapter import ItemAdapter
+
         url = ItemAdapter(item).get("url") if ItemAdapter.is_item(item) else None
         if not url or not self._has_place(template, item):
             return

@@ -494,6 +494,7 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "Number of shards of a frontier on Redis, divided by hosts; a crawl keeps the number "
             "that it begins with. 0 = as many as `REDIS_URL` names servers, or as its cluster has "
             "primaries.",
+            high=1024,
         ),
         Setting(
             "SEMCRAWL_JOIN",

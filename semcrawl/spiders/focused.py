@@ -17,6 +17,7 @@ from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
+from semcrawl.config.checks import START_URLS_KEY
 from semcrawl.config.components import install
 from semcrawl.config.jobdir import ResultOptions
 from semcrawl.config.options import (
@@ -26,7 +27,6 @@ from semcrawl.config.options import (
     SitemapRules,
     answer_reader,
 )
-from semcrawl.config.redisserver import START_URLS_KEY
 from semcrawl.config.scope import Scope, UrlPatterns, url_normalisation
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.acknowledgement import Acknowledgement
@@ -35,13 +35,13 @@ from semcrawl.crawl.courses import Course, RetryRules, course_of
 from semcrawl.crawl.crawllimits import keep_limits
 from semcrawl.crawl.downloadhandler import spool_folder
 from semcrawl.crawl.failures import PutBack, RobotsUnavailable, outcome_of_failure
-from semcrawl.crawl.filefetching import fetch_topic_files
 from semcrawl.crawl.healthsigns import Fate
 from semcrawl.crawl.leadrules import LeadRules
 from semcrawl.crawl.lists import KeptLists, ListRules
 from semcrawl.crawl.policy import LinkPolicy
 from semcrawl.crawl.redirects import DEAD, RedirectOptions, RedirectRules
 from semcrawl.crawl.session import CrawlSession
+from semcrawl.crawl.topicfiles import fetch_topic_files
 from semcrawl.errors import FrontierError, UsageError
 from semcrawl.frontier.contract import Lease, WaitingLink
 from semcrawl.houses import houses

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from scrapy_redis.spiders import RedisMixin
+from scrapy import FormRequest
 
 from semcrawl.errors import UsageError, os_errors_as
 from semcrawl.links import FoundBy, Link, Page
@@ -164,13 +163,6 @@ def hand_over(
     return entries
 
 
-class _Entries(RedisMixin):  # type: ignore[misc]
-    """Makes requests of the entries of seed lists as scrapy-redis does."""
-
-    redis_encoding = "utf-8"
-    logger = logging.getLogger(__name__)
-
-
 def read_planted(raw: str, options: Normalisation = DEFAULT_NORMALISATION) -> Planted:
     """Read an entry of a seed list: a bare URL, or JSON ``{"url": …, "meta": {…}}``.
 
@@ -185,11 +177,11 @@ def read_planted(raw: str, options: Normalisation = DEFAULT_NORMALISATION) -> Pl
         meta = data.get("meta") or {}
         written = str(data["url"])
         seed_url(written, options)  # its errors say what was meant
-        if data.keys() - {"url", "meta"}:
-            request = _Entries().make_request_from_data(json.dumps({**data, "meta": meta}))
-            if request.method != "GET":
-                raise UsageError(f"a seed is fetched by GET, not {request.method}: {text[:200]!r}")
-            written = request.url
+        if form := {name: each for name, each in data.items() if name not in ("url", "meta")}:
+            method = form.pop("method", "GET").upper()
+            if method != "GET":
+                raise UsageError(f"a seed is fetched by GET, not {method}: {text[:200]!r}")
+            written = FormRequest(written, method=method, formdata=form).url
         url, index = seed_url(written, options), dropped_index(written)
         parent = meta.get("parent")
         _ = urlsplit(str(parent or "")).port  # strategies split it: an error must show here

@@ -13,7 +13,7 @@ from protego import Protego
 from scrapy.robotstxt import decode_robotstxt
 from scrapy.settings import BaseSettings
 
-from semcrawl.config.redisserver import START_URLS_KEY
+from semcrawl.config.checks import START_URLS_KEY
 from semcrawl.config.scope import listed
 from semcrawl.crawl.crawllimits import Limits
 from semcrawl.crawl.sharedrobots import RobotsAnswer

@@ -23,8 +23,8 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from semcrawl.config.checks import START_URLS_KEY
 from semcrawl.config.jobdir import ResultOptions
-from semcrawl.config.redisserver import START_URLS_KEY
 from semcrawl.config.targets import Targets
 from semcrawl.crawl.standingorders import Orders, load_orders
 from semcrawl.crawl.workersigns import Attempted, WorkerSign, workers_of

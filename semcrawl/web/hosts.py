@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import ada_url
-import tldextract
+
+if TYPE_CHECKING:
+    from tldextract import ExtractResult
 
 #: ranges of IANA's registry of special-purpose IPv4 addresses, multicast (RFC 5771) and reserved
 #: addresses (RFC 1112). No website lives there, though some of them are globally reachable.
@@ -133,9 +138,12 @@ def _parse_number(text: str) -> int:
     return int(text, 8 if text.startswith("0") and len(text) > 1 else 10)
 
 
-_public_suffixes = tldextract.TLDExtract(
-    suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
-)
+@lru_cache(maxsize=1)
+def _public_suffixes() -> Callable[[str], ExtractResult]:
+    """Return the reader of the public suffix list, which loads an HTTP client that we never use."""
+    from tldextract import TLDExtract
+
+    return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 
 @lru_cache(maxsize=10_000)
@@ -146,7 +154,11 @@ def pay_level_domain(host: str) -> str:
     public suffix list matches, the last label is the suffix, as the list's algorithm says.
     """
     host = host.lower().rstrip(".")
-    parts = _public_suffixes(host)
+    if "." not in host:
+        return host
+    with suppress(ValueError):
+        return str(IPv4Address(host))
+    parts = _public_suffixes()(host)
     if not (parts.suffix or parts.ipv4 or parts.ipv6):
         return ".".join(host.split(".")[-2:])
     return parts.top_domain_under_public_suffix or host

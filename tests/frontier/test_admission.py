@@ -10,8 +10,10 @@ from redis import Redis
 from scrapy.settings import Settings
 
 from semcrawl.errors import UsageError
-from semcrawl.frontier.redis.crawl import Charter, JobName, admit_harvest, admit_worker, name_for
+from semcrawl.frontier import backends
+from semcrawl.frontier.redis.crawl import Charter, admit_harvest, admit_worker, name_for
 from semcrawl.frontier.redis.localserver import RedisServer
+from semcrawl.frontier.workers import JobName
 
 A, B = ["http://a.example/"], ["http://b.example/"]
 
@@ -60,7 +62,7 @@ def test_a_name_holds_no_signs_that_keys_may_not(tmp_path: Path) -> None:
 
 
 def test_without_a_shared_server_a_crawl_is_called_as_ever(tmp_path: Path) -> None:
-    assert admit_harvest(settings(""), tmp_path, A) == "semcrawl"
+    assert backends.admit_harvest(settings(""), tmp_path, A) == "semcrawl"
     assert not (tmp_path / "crawl.json").exists()
 
 

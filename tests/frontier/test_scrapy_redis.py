@@ -13,9 +13,10 @@ from frontier.served_redis import ServedRedis
 from harvest.runs import TIMEOUT, environment
 from redis.asyncio import Redis as AsyncRedis
 from scrapy.settings import Settings
+from scrapy_redis import defaults
 from spiders.site import handler, page
 
-from semcrawl.config.checks import unheeded
+from semcrawl.config.checks import START_URLS_KEY, unheeded
 from semcrawl.config.redisserver import adopt_redis
 from semcrawl.errors import UsageError
 from semcrawl.images.imageitems import Decoded, FetchedImage, ImagePage, RedirectedImage
@@ -73,6 +74,10 @@ def test_a_password_of_any_characters_arrives(user):
     assert (found["password"], found.get("username") or "") == (PASSWORD, user)
 
 
+def test_a_seed_list_has_the_name_that_scrapy_redis_gives_it() -> None:
+    assert START_URLS_KEY == defaults.START_URLS_KEY
+
+
 def test_wrong_parameters_are_refused_in_one_line():
     with pytest.raises(UsageError, match="REDIS_PARAMS or REDIS_URL is wrong"):
         adopt_redis(Settings({"REDIS_URL": "nonsense", "REDIS_PARAMS": {"db": 1}}))
@@ -114,14 +119,11 @@ def test_entries_for_other_methods_are_refused():
         read_planted('{"url": "http://a.example/s", "q": "x", "method": "POST"}')
 
 
-def test_what_uses_scrapy_redis_cannot_be_imported_without_it():
+def test_a_crawl_without_a_server_needs_no_client_of_one() -> None:
     code = (
-        "import sys; sys.modules['scrapy_redis'] = None\n"
+        "import sys; sys.modules['scrapy_redis'] = sys.modules['redis'] = None\n"
         "import semcrawl.items, semcrawl.rdf, semcrawl.results\n"
-        "for name in ('spiders.html', 'frontier.backends'):\n"
-        "    try: __import__('semcrawl.' + name)\n"
-        "    except ImportError as error: assert 'scrapy_redis' in str(error)\n"
-        "    else: raise SystemExit(name)\n"
+        "import semcrawl.spiders.html, semcrawl.frontier.backends, semcrawl.commands.harvest\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

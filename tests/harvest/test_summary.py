@@ -19,7 +19,7 @@ from harvest.runs import harvest, pages, semcrawl, start_harvest
 from semcrawl.commands import _summary
 from semcrawl.commands._summary import RunFigures, show_summary, write_summary
 from semcrawl.frontier.contract import LeftOutLinks, Reason, Withheld
-from semcrawl.frontier.redis.crawl import JobName
+from semcrawl.frontier.workers import JobName
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.lab.demo import DemoWeb, serve
 from semcrawl.metadata.database import connect, crawl_db_url

@@ -12,8 +12,8 @@ from semcrawl.frontier import FrontierOptions
 from semcrawl.frontier.backends import frontier_file
 from semcrawl.frontier.contract import Entry, ManagedFrontier, Reason
 from semcrawl.frontier.links import LinkState
-from semcrawl.frontier.redis.crawl import crawl_name
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
+from semcrawl.frontier.workers import crawl_name
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.summary import MISSED_WORDS
 from semcrawl.relevance.families import Family, Verdict

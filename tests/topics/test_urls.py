@@ -10,7 +10,7 @@ import pytest
 from scrapy.settings import Settings
 
 from semcrawl.commands.explain import Command
-from semcrawl.crawl.filefetching import fetch_topic_files
+from semcrawl.crawl.topicfiles import fetch_topic_files
 from semcrawl.errors import UsageError
 from semcrawl.relevance.focus import read_focus
 from semcrawl.topics import Document, about

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
-from uuid import uuid4
 
 from redis import Redis
 from redis.client import Pipeline
@@ -25,15 +24,14 @@ from semcrawl.config.redisserver import make_client
 from semcrawl.errors import FrontierUnavailable, UsageError
 from semcrawl.frontier.redis.cluster import ASK_SLOTS, SlotMap
 from semcrawl.frontier.redis.connection import Addresses, plain_reason
-from semcrawl.frontier.redis.packing import DEFAULT_NAME, Keys
+from semcrawl.frontier.redis.packing import Keys
+from semcrawl.frontier.workers import DEFAULT_NAME, JobName, crawl_name
 from semcrawl.metadata.database import CRAWL_DB
+from semcrawl.settings.reader import Values
 from semcrawl.web.hosts import public_address
-from semcrawl.wholefiles import whole_file
 
 #: seconds to wait for a server's answer
 _TIMEOUT = 5
-#: most shards of a crawl
-_MOST_SHARDS = 1024
 
 
 class CrawlServers:
@@ -50,15 +48,7 @@ class CrawlServers:
     @classmethod
     def of(cls, settings: BaseSettings) -> CrawlServers:
         """Read the settings; raise ``UsageError`` for a wrong one."""
-        text = settings.get("SEMCRAWL_FRONTIER_SHARDS") or 0
-        try:
-            wanted = int(text)
-        except (TypeError, ValueError):
-            wanted = -1
-        if not 0 <= wanted <= _MOST_SHARDS:
-            raise UsageError(
-                f"SEMCRAWL_FRONTIER_SHARDS must be a number from 0 to {_MOST_SHARDS}, not {text!r}"
-            )
+        wanted = Values(settings)["SEMCRAWL_FRONTIER_SHARDS"]
         return cls(Addresses.read(str(settings.get("REDIS_URL"))), wanted)
 
     def check(self) -> None:
@@ -199,8 +189,6 @@ def _wait_until_loaded(redis: Redis) -> None:
 
 #: signs that a pattern of keys gives a meaning
 _GLOB = re.compile(r"[*?\[\]\\^]")
-#: file in a job folder that names its crawl on a shared Redis
-CRAWL_FILE = "crawl.json"
 #: most characters of a folder's name in a crawl's name
 _LONGEST_NAME = 40
 #: most folders and lists of seeds in a charter
@@ -338,53 +326,17 @@ def name_for(folder: Path) -> str:
     return f"{readable[:_LONGEST_NAME] or 'crawl'}-{code}"
 
 
-@dataclass(frozen=True, slots=True)
-class JobName:
-    """A job folder's entry for a shared Redis; it stays when the folder is moved."""
-
-    #: name of the crawl
-    crawl: str
-    #: permanent id of the folder
-    folder: str
-
-    @classmethod
-    def read(cls, folder: Path) -> Self | None:
-        """Read the folder's entry; return ``None`` without one."""
-        try:
-            data: Any = json.loads((folder / CRAWL_FILE).read_text("utf-8"))
-            return cls(str(data["crawl"]), str(data["folder"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-
-    @classmethod
-    def fresh(cls, crawl: str) -> Self:
-        """Make an entry with a new id."""
-        return cls(crawl, uuid4().hex)
-
-    def write(self, folder: Path) -> None:
-        """Write the entry into the folder."""
-        with whole_file(folder / CRAWL_FILE) as file:
-            file.write((json.dumps(asdict(self)) + "\n").encode())
-
-
 #: settings with a higher priority were given by the user
 _DEFAULT_PRIORITY = 20
-
-
-def crawl_name(settings: BaseSettings) -> str:
-    """Return the crawl's name from the settings."""
-    return settings.get("SEMCRAWL_CRAWL_NAME") or DEFAULT_NAME
 
 
 def admit_harvest(settings: BaseSettings, folder: Path, seeds: Sequence[str]) -> str:
     """Admit a harvest to the crawl of its job folder, or to the named one.
 
-    Returns the crawl's name, and sets it and the crawl's scope in the settings. Without
-    ``REDIS_URL`` no other crawl can interfere, and nothing is set. Raises ``UsageError`` for a
-    harvest that is meant for another crawl, ``FrontierUnavailable`` for an absent server.
+    Returns the crawl's name, and sets it and the crawl's scope in the settings. Raises
+    ``UsageError`` for a harvest that is meant for another crawl, ``FrontierUnavailable`` for an
+    absent server.
     """
-    if not settings.get("REDIS_URL"):
-        return crawl_name(settings)
     servers = CrawlServers.of(settings)
     own = JobName.read(folder)
     name = settings.get("SEMCRAWL_CRAWL_NAME") or (own.crawl if own else "")
@@ -406,8 +358,6 @@ def admit_worker(settings: BaseSettings, folder: Path, seeds: Sequence[str], sco
 
     With an empty ``scope`` it takes the crawl's.
     """
-    if not settings.get("REDIS_URL"):
-        return
     run = replace(_membership(settings, folder, seeds, JobName.read(folder)), worker=True)
     if scope:
         run = replace(run, scope=scope, scope_given=True)

@@ -16,11 +16,10 @@ import msgpack
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Counts, Entry, Lease, WaitingLink
 from semcrawl.frontier.links import UNREADABLE, digest, pack_blob, text, unpack_blob
+from semcrawl.frontier.workers import check_name
 
 #: format of the keys; frontiers of another format are refused
 FORMAT_VERSION = 6
-#: default name of a crawl
-DEFAULT_NAME = "semcrawl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +124,7 @@ class Keys:
 
     def __post_init__(self) -> None:
         """Check the prefix and set the root."""
-        if not self.prefix or "{" in self.prefix or "}" in self.prefix:
-            raise ValueError(f"a key prefix is not empty and has no braces: {self.prefix!r}")
+        check_name(self.prefix)
         object.__setattr__(self, "root", "{" + self.prefix + "}:")
 
     @property
