@@ -14,6 +14,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -279,7 +280,7 @@ class WarcExtension:
     def _open(self) -> None:
         stamp = time.strftime("%Y%m%d%H%M%S", time.gmtime())
         self._number += 1
-        name = f"semcrawl-{stamp}-{os.getpid()}-{id(self):x}-{self._number:05d}.warc.gz"
+        name = f"semcrawl-{stamp}-{os.getpid()}-{uuid4().hex[:8]}-{self._number:05d}.warc.gz"
         self._path = self._folder / f"{name}.open"
         self._file = self._path.open("wb")
         self._identities.remember(self._path)
