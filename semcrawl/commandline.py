@@ -516,8 +516,6 @@ def main(argv: list[str] | None = None) -> None:
             with _found_at_once(command, settings["COMMANDS_MODULE"]):
                 cmdline.execute(arguments, settings)
         except (ImportError, NameError, TypeError, ValueError):
-            # not imported before the reactor is installed
-
             if not (reason := unloadable_part(settings)):
                 raise
             raise SemcrawlError(reason) from None

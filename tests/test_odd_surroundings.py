@@ -33,7 +33,7 @@ def test_a_file_that_is_gone_is_told_in_one_line(
     def execute(*_: object) -> None:
         (tmp_path / "moved" / "crawl.log").open("w")
 
-    monkeypatch.setattr("semcrawl.commandline.execute", execute)
+    monkeypatch.setattr("scrapy.cmdline.execute", execute)
     with pytest.raises(SystemExit) as ended:
         main(["semcrawl", "version"])
     assert ended.value.code == 1
