@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from semcrawl.faces import face
 
 if TYPE_CHECKING:
     from semcrawl.frontier.contract import Counts, Entry, Frontier, FrontierOptions, Lease
@@ -33,8 +34,5 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import what is named: a backend is loaded by those who use it."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+#: a backend is loaded by those who use it
+__getattr__ = face(__name__, _MODULES)
