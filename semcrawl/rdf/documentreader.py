@@ -19,7 +19,7 @@ from semcrawl.rdf.options import ReadOptions
 from semcrawl.rdf.packed import walk
 from semcrawl.rdf.sink import QuadSink, has_pair
 from semcrawl.rdf.streams import Readable, SafeFile, Utf8File
-from semcrawl.rdf.syntaxes import islands, ntriples, owlxml, rdfxml, trix, turtle, yamlld
+from semcrawl.rdf.syntaxes import islands, ntriples, owlxml, rdfxml, trix, turtle
 from semcrawl.rdf.syntaxes.escaped import ESCAPED, UnescapedFile, is_all_escaped, unescaped
 from semcrawl.rdf.syntaxes.jsonld import parse_jsonld, parse_jsonld_value, with_context
 from semcrawl.rdf.syntaxes.rdfjson import parse_rdfjson
@@ -294,6 +294,8 @@ class DocumentReader:
         elif syntax is RdfFormat.RDF_JSON:
             parse_rdfjson(data, sink, errors, self._options)
         elif syntax is RdfFormat.YAML_LD:
+            from semcrawl.rdf.syntaxes import yamlld  # few documents need a reader of YAML
+
             for line, value in yamlld.documents(data, errors, self._options):
                 needed = parse_jsonld_value(
                     value, base, sink, errors, self._options, self._contexts, line
