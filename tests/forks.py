@@ -50,6 +50,7 @@ class Fork:
         self.stderr: IO[str] = os.fdopen(err, encoding="utf-8")
         self.pid = int.from_bytes(self._life.recv(4))
         self.returncode: int | None = None
+        self._written: tuple[str, str] | None = None
 
     def poll(self) -> int | None:
         """Return the exit status as ``Popen`` gives it, None while it runs."""
@@ -70,17 +71,19 @@ class Fork:
         return self.returncode
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """Wait for the end, and return what it wrote to both streams."""
-        with ThreadPoolExecutor(2) as pool:
-            out, err = (pool.submit(stream.read) for stream in (self.stdout, self.stderr))
-            try:
-                self.wait(timeout)
-            except subprocess.TimeoutExpired:
-                self.kill()  # which ends the reading
-                raise AssertionError(f"hangs:\n{out.result()}\n{err.result()}") from None
-        self.stdout.close()
-        self.stderr.close()
-        return out.result(), err.result()
+        """Wait for the end, and return what it wrote to both streams; asked again, the same."""
+        if self._written is None:
+            with ThreadPoolExecutor(2) as pool:
+                out, err = (pool.submit(stream.read) for stream in (self.stdout, self.stderr))
+                try:
+                    self.wait(timeout)
+                except subprocess.TimeoutExpired:
+                    self.kill()  # which ends the reading
+                    raise AssertionError(f"hangs:\n{out.result()}\n{err.result()}") from None
+            self.stdout.close()
+            self.stderr.close()
+            self._written = out.result(), err.result()
+        return self._written
 
     def send_signal(self, number: int) -> None:
         """Send a signal, unless it has ended."""
