@@ -196,4 +196,4 @@ def test_the_frontier_does_as_its_model(backend: Backend) -> None:
 
 @pytest.mark.slow
 def test_the_frontier_does_as_its_model_for_long(backend: Backend) -> None:
-    check(backend, examples=160, steps=60)
+    check(backend, examples=80, steps=60)
