@@ -485,7 +485,6 @@ def know_feed_formats(settings: BaseSettings) -> None:
 
 #: package of our commands
 _OURS = semcrawl.commands.__name__
-
 #: thresholds of the garbage collector. A page creates thousands of objects that live until its
 #: record is written, and many pages are in flight: the default of 700 traverses them again and
 #: again in vain. Higher thresholds save no more: few collections are left

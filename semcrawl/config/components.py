@@ -93,6 +93,7 @@ ITEM_PIPELINES: dict[str, int | None] = {
 }
 
 
+#: an exception that only Scrapy's own HTTP handler raises, and that loads the handler
 _HANDLERS_OWN = "scrapy.core.downloader.handlers.http11.TunnelError"
 
 
@@ -120,9 +121,6 @@ def install(settings: BaseSettings) -> None:
     if load_object(SCHEDULER) not in load_object(settings["SCHEDULER"]).__mro__:
         # a project may have another for its own spiders, but ours need this one
         _settle(settings, "SCHEDULER", SCHEDULER, "cmdline")
-    # the exception of Scrapy's own HTTP handler loads the handler
-    retried = [each for each in default_settings.RETRY_EXCEPTIONS if each != _HANDLERS_OWN]
-    settings.set("RETRY_EXCEPTIONS", retried, _PRIORITY)
     if not settings.getbool("COOKIES_ENABLED"):  # Scrapy would load them, with an HTTP client
         base = settings.getdict("DOWNLOADER_MIDDLEWARES_BASE")
         base.pop("scrapy.downloadermiddlewares.cookies.CookiesMiddleware", None)
@@ -134,6 +132,9 @@ def install(settings: BaseSettings) -> None:
         ("DOWNLOAD_HANDLERS", defaults.DOWNLOAD_HANDLERS),
     ):
         _add_components(settings, name, components)
+    if defaults.DOWNLOAD_HANDLERS.items() <= settings.getdict("DOWNLOAD_HANDLERS").items():
+        retried = [each for each in default_settings.RETRY_EXCEPTIONS if each != _HANDLERS_OWN]
+        settings.set("RETRY_EXCEPTIONS", retried, _PRIORITY)
     _leave_pace_to_frontier(settings)
     _place_cache(settings)
     _install_targets(settings)

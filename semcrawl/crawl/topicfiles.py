@@ -28,9 +28,8 @@ def fetch_topic_files(settings: BaseSettings) -> None:
 
     @cache
     def fetcher() -> Fetcher:
-        from semcrawl.crawl.filefetching import (
-            Fetcher,  # most crawls name none: no client is loaded
-        )
+        # most crawls name no file: they load no client
+        from semcrawl.crawl.filefetching import Fetcher
 
         thawed = copy(settings)  # a crawler's settings are frozen
         thawed.frozen = False

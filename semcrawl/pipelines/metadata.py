@@ -94,7 +94,8 @@ class MetadataPipeline:
         settings = crawler.settings
         folder = job_path(settings)
         own = crawl_db_url(folder)
-        url = fill(ResultOptions, settings).metadata_url or own
+        options = fill(ResultOptions, settings)
+        url = options.metadata_url or own
         return cls(
             url,
             getattr(crawler.spider, "name", ""),
@@ -102,11 +103,11 @@ class MetadataPipeline:
             # scrapyd gives every job a name and passes it as an argument of the spider
             worker=getattr(crawler.spider, "_job", ""),
             documents=url != own,
-            patience=fill(ResultOptions, settings).metadata_patience,
+            patience=options.metadata_patience,
             at_once=url != own or writes_at_once(crawler),
             folder=folder,
-            terms=fill(ResultOptions, settings).terms,
-            keep_days=fill(ResultOptions, settings).keep_attempts,
+            terms=options.terms,
+            keep_days=options.keep_attempts,
         )
 
     def open_spider(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from scrapy.settings import Settings
 
 from semcrawl.commands._run import check_crawl
@@ -42,3 +43,15 @@ def test_the_frontier_alone_limits_requests_to_an_address() -> None:
     settings.setmodule("semcrawl.settings", "default")
     install(settings)
     assert settings.getint("CONCURRENT_REQUESTS_PER_IP") == 0
+
+
+@pytest.mark.parametrize(
+    "handler", ["scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler", ""]
+)
+def test_scrapys_own_handler_keeps_the_failures_that_it_has_tried_again(handler: str) -> None:
+    """Without it they are not loaded."""
+    settings = Settings({"DOWNLOAD_HANDLERS": {"https": handler}} if handler else {})
+    settings.setmodule("semcrawl.settings", "default")
+    install(settings)
+    tunnel = "scrapy.core.downloader.handlers.http11.TunnelError"
+    assert (tunnel in settings.getlist("RETRY_EXCEPTIONS")) is bool(handler)

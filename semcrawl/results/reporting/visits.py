@@ -97,6 +97,11 @@ class Visit(NamedTuple):
     #: ``None`` if the record does not have these headers
     served: str | None = None
 
+    @property
+    def is_rdf(self) -> bool:
+        """Whether the answer was RDF."""
+        return self.real_type.startswith(f"{Kind.RDF}:")
+
     def header(self, name: str) -> str:
         """Return a header that the record has, in lower case; empty if it has not."""
         if not self.served:
@@ -167,7 +172,7 @@ class Visits:
             return
         pages = [page for finding in before for page in finding.pages]
         if visit.found_by in TRIED_UNLINKED:
-            if not visit.real_type.startswith(f"{Kind.RDF}:"):  # no fault unless a link leads there
+            if not visit.is_rdf:  # no fault unless a link leads there
                 self.tried.add(url)
         elif visit.parent_url:
             pages.append(visit.parent_url)
@@ -315,7 +320,7 @@ def faults_of(visit: Visit) -> Iterator[_Fault]:
         vary = visit.header("Vary")
         if "accept" not in vary.replace("accept-", "") and "*" not in vary:
             yield _Fault("no-vary", "it gives a page or RDF by what is asked for, without Vary")
-    if visit.real_type.startswith(f"{Kind.RDF}:") and visit.status == 200:
+    if visit.is_rdf and visit.status == 200:
         yield from _served(visit)
 
 
