@@ -54,6 +54,7 @@ from semcrawl.reading.answer import AnswerReader, has_only_context
 from semcrawl.reading.reader import Reader
 from semcrawl.relevance import Ranked
 from semcrawl.settings.reader import fill, read_switch
+from semcrawl.sources.listing import is_judged
 from semcrawl.sources.negotiation import address_of
 from semcrawl.spiders._documents import BodyReader, OtherBodies
 from semcrawl.spiders._submissions import Submissions
@@ -64,7 +65,13 @@ from semcrawl.spiders.leads import Leads
 from semcrawl.spiders.linking import LinkFeed
 from semcrawl.spiders.planting import BackgroundTasks, SeedPlanter
 from semcrawl.spiders.redirecting import Redirects, Retries
-from semcrawl.spiders.results import begins_later, missing_part, note_unread, record_of_unsent
+from semcrawl.spiders.results import (
+    begins_later,
+    missing_part,
+    note_unread,
+    outcome_of_unsent,
+    record_of_unsent,
+)
 from semcrawl.spiders.revisits import SitemapDates
 from semcrawl.spiders.seeds import seed_list
 from semcrawl.spiders.sitemaps import Sitemaps
@@ -627,9 +634,17 @@ class FocusedSpider(Spider):
         return items
 
     def set_aside(self, links: Sequence[WaitingLink]) -> None:
-        """Record links that are set aside because their host was down for long."""
+        """Record links that are set aside because their host was down for long.
+
+        One of them teaches what its request would have: the worth of hosts named beside it falls.
+        """
         for link in links:
             self.emit(record_of_unsent(link, self.session.health.reason(link.entry.host)))
+        tried = self.session.health.gave_something
+        for link in links:
+            if is_judged(link.entry.group) and not tried(link.entry.host):
+                self.session.intake.learning.learn(outcome_of_unsent(link), link.entry.queue)
+                break
 
     # -- items
     def emit(self, item: Any) -> None:

@@ -23,6 +23,7 @@ from semcrawl.items import (
 from semcrawl.links.pagetexts import PageContent
 from semcrawl.metadata.records import errors_text
 from semcrawl.rdf import Reading
+from semcrawl.relevance.contract import Outcome
 from semcrawl.web.bodies import body_file
 from semcrawl.web.vocabulary import Kind, UnreadFormat
 
@@ -102,6 +103,23 @@ def record_of_unsent(link: WaitingLink, reason: str) -> FetchRecord:
         started_at=time.time(),
         revisit=state.revisit,
         found_by=state.way,
+    )
+
+
+def outcome_of_unsent(link: WaitingLink) -> Outcome:
+    """Return the outcome of a link that is set aside: its host gave nothing."""
+    state, url = LinkState.unpack(link.entry), link.entry.url
+    return Outcome(
+        url=url,
+        kind=None,
+        target=False,
+        final_url=url,
+        parent=state.parent,
+        depth=state.depth,
+        label=state.label,
+        rules=state.rules,
+        group=link.entry.group,
+        family=state.family,
     )
 
 
