@@ -96,6 +96,7 @@ def encoded(text: str, name: str) -> bytes:
     return b"".join(signs[sign] for sign in text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_encoding_of_the_standard(name: str) -> None:
     """Labels, pages, RDF/XML, JSON-LD and Turtle mean the same in each encoding."""

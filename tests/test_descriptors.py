@@ -35,16 +35,19 @@ print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 """
 
 
+@pytest.mark.slow
 def test_a_low_limit_is_raised_as_far_as_it_may_be() -> None:
     assert in_a_process(FIT, (64, 1024)).splitlines() == ["16", "1024"]
 
 
+@pytest.mark.slow
 def test_what_is_left_of_a_limit_says_how_many_requests_are_sent_at_a_time() -> None:
     told, limit = in_a_process(FIT, (100, 100)).splitlines()
     assert limit == "100"
     assert told.endswith("(ulimit -n): 7 requests are sent at a time instead of 16 7")
 
 
+@pytest.mark.slow
 def test_a_limit_below_what_results_need_is_refused() -> None:
     assert "may have 40 files open at a time (ulimit -n)" in in_a_process(FIT, (40, 40))
 

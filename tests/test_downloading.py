@@ -215,6 +215,7 @@ async def test_an_answer_that_drips_is_broken_off(at_once: int) -> None:
             await handler.close()
 
 
+@pytest.mark.slow
 async def test_an_answer_that_takes_its_time_to_begin_does_not_drip() -> None:
     async def answer_late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

@@ -50,6 +50,7 @@ def dripping(beginning: bytes, drop: bytes) -> Iterator[tuple[str, list[bytes]]]
         server.shutdown(socket.SHUT_RDWR)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("beginning", "drop"),
     [

@@ -15,6 +15,7 @@ import semcrawl.commands
 HEADINGS = {"Usage", "Options", "Global Options"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [name for _, name, _ in iter_modules(semcrawl.commands.__path__) if not name.startswith("_")],

@@ -59,6 +59,7 @@ def _crawl(root: Path, out: Path) -> set[str]:
     return set(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_a_plain_harvest_loads_no_house(tmp_path: Path) -> None:
     """But for their declarations."""
     loaded = _crawl(ROOT, tmp_path / "job")

@@ -107,6 +107,7 @@ SOURCES = {module: path.read_text(encoding="utf-8") for module, path in MODULES.
 TREES = {module: ast.parse(source) for module, source in SOURCES.items()}
 
 
+@pytest.mark.slow
 def test_a_package_imports_from_its_own_floor_and_from_lower_ones() -> None:
     up = {
         (module, other)
@@ -117,6 +118,7 @@ def test_a_package_imports_from_its_own_floor_and_from_lower_ones() -> None:
     assert not up
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", [*PURE, "images"])
 def test_the_pure_packages_need_no_engine_and_no_server(package: str) -> None:
     """Nor does anything that they import. The images' database is a file, and opened."""
@@ -142,6 +144,7 @@ def test_no_imports_go_round_in_circles() -> None:
     TopologicalSorter(graph).prepare()  # raises CycleError
 
 
+@pytest.mark.slow
 def test_a_module_that_one_other_uses_has_a_name_with_an_underscore() -> None:
     """One neighbour uses it, and neither a test nor a benchmark nor a setting names it."""
     users: dict[str, set[str]] = {module: set() for module in MODULES}
@@ -173,6 +176,7 @@ def test_a_module_that_one_other_uses_has_a_name_with_an_underscore() -> None:
     assert not open_names
 
 
+@pytest.mark.slow
 def test_a_module_whose_name_has_an_underscore_is_used_in_its_package_alone() -> None:
     strangers = {
         (module, name)
@@ -185,6 +189,7 @@ def test_a_module_whose_name_has_an_underscore_is_used_in_its_package_alone() ->
     assert not strangers
 
 
+@pytest.mark.slow
 def test_nothing_but_the_frontier_itself_knows_a_backend() -> None:
     """Others are typed on the contracts, and open a frontier by ``frontier.backends``."""
     concrete = {"RedisFrontier", "ShardedFrontier", "SqliteFrontier", "RedisServer"}
@@ -242,6 +247,7 @@ def test_no_two_modules_share_a_name_and_do_different_things() -> None:
     assert not shared - SAME_SUBJECT
 
 
+@pytest.mark.slow
 def test_no_call_packs_its_arguments_into_a_row() -> None:
     """``f(*(a, b, c))`` hides from readers, editors and type checkers which argument is which."""
     packed = {
@@ -255,6 +261,7 @@ def test_no_call_packs_its_arguments_into_a_row() -> None:
     assert not packed
 
 
+@pytest.mark.slow
 def test_a_crawl_needs_no_extra() -> None:
     """Its pipelines, middlewares and spiders load without the packages of the extras."""
     code = (

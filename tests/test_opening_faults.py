@@ -190,6 +190,7 @@ def test_a_download_handler_that_is_none_is_refused(handler: str) -> None:
         check_crawl(Settings({"DOWNLOAD_HANDLERS": {"http": handler}}))
 
 
+@pytest.mark.slow
 def test_download_handlers_that_are_some_are_taken() -> None:
     handler = "semcrawl.crawl.downloadhandler.AiohttpDownloadHandler"
     handlers = {"http": handler, "ftp": None}

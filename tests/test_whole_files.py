@@ -35,6 +35,7 @@ def test_an_error_of_something_else_keeps_its_name(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 async def test_the_log_of_a_small_frontier_is_small(tmp_path: Path) -> None:
     """A disk with room for the crawl's results must not be filled by the frontier's log."""
     file = tmp_path / "frontier.db"

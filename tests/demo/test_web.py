@@ -85,6 +85,7 @@ def links(web: DemoWeb, url: str, response: Response) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
     first, again, other = demo_web(3), demo_web(3), demo_web(4)
     assert list(first) == list(again)

@@ -41,6 +41,7 @@ def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_commands_go_by_them_and_refuse_wrong_ones() -> None:
     done = run("version", SEMCRAWL_CRAWL_DELYA="1")
     assert done.returncode == 2

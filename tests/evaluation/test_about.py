@@ -96,6 +96,7 @@ def test_most_links_abroad_stay_with_their_subject():
     assert 0.3 < fmean(abroad) < 0.95
 
 
+@pytest.mark.slow
 def test_the_web_of_s_is_as_large_as_s_says():
     plan = topic_web().plan
     assert len(plan.pages) > 20_000
@@ -108,6 +109,7 @@ def results_of(worlds: WorldSet, plan: Plan) -> dict:
     return as_data(study([worlds], plan, simulated(load_strategy, plan, print)), plan, "offline")
 
 
+@pytest.mark.slow
 def test_a_crawl_is_measured_by_the_truth_and_steered_by_its_topic(web):
     names = ("breadth-first", "pagerank", "ipagerank", "relevance-weighting", "keyword-focused")
     data = results_of(WorldSet("small", [web], strategies=names), Plan(["random"]))
@@ -128,6 +130,7 @@ def test_a_crawl_is_measured_by_the_truth_and_steered_by_its_topic(web):
         assert text in page
 
 
+@pytest.mark.slow
 def test_strategies_and_pages_of_the_user_go_before_those_of_a_world(web):
     plan = Plan(["random"], pages=30, chosen=frozenset({"pages", "strategies"}))
     data = results_of(WorldSet("small", [web], strategies=("pagerank",)), plan)
@@ -227,6 +230,7 @@ def test_a_topic_that_cannot_be_used_is_told_in_a_line(folder, tmp_path, capsys,
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_worlds_are_made_by_name():
     worlds = load_worlds("keywords")
     assert [world.name for world in worlds.worlds] == [

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -36,6 +38,7 @@ def test_the_worked_strategy_passes_its_own_test(tmp_path):
     run(tmp_path, "-c", "import test_folders; test_folders.test_a_folder_that_pays_comes_first()")
 
 
+@pytest.mark.slow
 def test_the_study_in_python_runs(tmp_path):
     write_blocks("evaluation.md", tmp_path)
     (tmp_path / "public").mkdir()

@@ -162,6 +162,7 @@ def test_a_clear_difference_is_told_from_chance():
     assert alike.p_value == 1
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=20))
 def test_a_comparison_turned_round_says_the_opposite(pairs):
     one, two = compare("a", "b", pairs), compare("b", "a", [(b, a) for a, b in pairs])

@@ -191,6 +191,7 @@ def test_a_pipe_stays_a_pipe_and_a_link_a_link(tmp_path):
     assert not list(tmp_path.rglob("*.part"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes on another user's rights")
 def test_a_file_in_a_folder_that_may_not_be_written_is_refused():
     """The file itself may be written: that is not enough, as the new one is made beside it."""

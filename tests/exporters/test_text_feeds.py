@@ -126,6 +126,7 @@ def test_feeds_that_cannot_be_written_are_refused_before_the_crawl(feeds, said):
         check_feeds(settings, spiders=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FORMATS)
 @given(texts=st.lists(st.text(st.characters(exclude_categories=("Cs",))), max_size=4))
 def test_ordinary_readers_get_every_quad_back(kind, texts, tmp_path_factory):
@@ -141,6 +142,7 @@ def test_ordinary_readers_get_every_quad_back(kind, texts, tmp_path_factory):
             assert quads_in(read(kind, data)) == truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_document_on_disk_is_written_in_pieces(kind, tmp_path):
     """As from memory, but without holding all of it."""

@@ -48,6 +48,7 @@ class Rewound:
         self.server.start()
 
 
+@pytest.mark.slow
 async def test_links_that_a_shard_lost_are_put_in_again(
     start_served: Callable[..., ServedRedis], tmp_path: Path, prefix: str
 ) -> None:

@@ -108,6 +108,7 @@ def test_seeds_that_wait_on_the_lists_are_shown(
     assert "seeds" not in none.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shards", [1, 2])
 def test_a_crawl_is_dropped_and_no_other(
     served: ServedRedis, prefix: str, run_command: Callable[..., Result], shards: int

@@ -70,6 +70,7 @@ def check(server: ServedRedis, log: Path, pages: int) -> None:
     assert (counts.finished, counts.seen, differences) == (True, pages, [])
 
 
+@pytest.mark.slow
 def test_kills_of_workers_and_server(
     start_served: Callable[..., ServedRedis], tmp_path: Path
 ) -> None:

@@ -190,6 +190,7 @@ def check(backend: Backend, examples: int, steps: int) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_frontier_does_as_its_model(backend: Backend) -> None:
     check(backend, examples=20, steps=25)
 

@@ -14,6 +14,7 @@ from semcrawl.frontier.redis.localserver import RedisServer, wheel_server
 from tests.waiting import until
 
 
+@pytest.mark.slow
 def test_its_data_are_there_again(tmp_path: Path) -> None:
     for number in range(2):
         with (

@@ -94,6 +94,7 @@ def test_a_learned_state_is_refused_in_one_line(name: str, state: bytes) -> None
         told(error)
 
 
+@pytest.mark.slow
 @given(payload=st.dictionaries(st.sampled_from([*"pdrvtemifsc", "again"]), VALUES), label=st.text())
 def test_a_payload_gives_a_memo_that_can_be_packed_again(
     payload: dict[str, Any], label: str
@@ -104,6 +105,7 @@ def test_a_payload_gives_a_memo_that_can_be_packed_again(
     assert isinstance(state.parent, str | None)
 
 
+@pytest.mark.slow
 @given(member=PACKED, values=VALUES, key=st.floats() | st.binary(max_size=4))
 def test_a_link_is_read_or_the_frontier_is_corrupt(member: bytes, values: Any, key: Any) -> None:
     blob = msgpack.packb(values)
@@ -184,6 +186,7 @@ async def test_an_odd_state_is_told_of_with_its_key(frontier: RedisFrontier) -> 
         await learning.load()
 
 
+@pytest.mark.slow
 @given(st.text(max_size=50) | VALUES.map(lambda value: str(value).replace("'", '"')))
 def test_a_seed_is_read_or_refused(raw: str) -> None:
     try:

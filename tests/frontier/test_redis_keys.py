@@ -32,6 +32,7 @@ async def sizes(frontier: RedisFrontier) -> list[int]:
     return [await redis.hlen(key) async for key in redis.scan_iter(frontier.keys["seen:*"])]
 
 
+@pytest.mark.slow
 async def test_the_seen_set_grows_by_buckets_that_stay_small(
     frontier: RedisFrontier,
 ) -> None:
@@ -50,6 +51,7 @@ async def test_the_seen_set_grows_by_buckets_that_stay_small(
     assert names(leases) == [f"{n:04}" for n in range(1, 2000, 2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "frontier", [{"exact_limit": 100, "seen_capacity": 5000, "seen_error": 1e-4}], indirect=True
 )
@@ -66,6 +68,7 @@ async def test_done_links_leave_the_table_beside_a_bloom_filter(frontier: RedisF
     assert await frontier.inspector.audit() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frontier", [{"chunk": 4}], indirect=True)
 async def test_no_list_stays_once_its_links_are_taken(frontier: RedisFrontier) -> None:
     await frontier.add([link(str(n), key=n % 7) for n in range(200)])

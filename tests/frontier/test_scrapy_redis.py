@@ -119,6 +119,7 @@ def test_entries_for_other_methods_are_refused():
         read_planted('{"url": "http://a.example/s", "q": "x", "method": "POST"}')
 
 
+@pytest.mark.slow
 def test_a_crawl_without_a_server_needs_no_client_of_one() -> None:
     code = (
         "import sys; sys.modules['scrapy_redis'] = sys.modules['redis'] = None\n"

@@ -88,6 +88,7 @@ async def test_a_redirects_target_comes_next(crawl: Crawl) -> None:
     assert LinkState.unpack(second.entry).redirects == (first.entry.url,)
 
 
+@pytest.mark.slow
 async def test_a_retry_waits_and_comes_back(crawl: Crawl) -> None:
     """A link given back keeps its state, is not handed out before its time, and holds the crawl."""
     await crawl.begin("http://a/")
@@ -157,6 +158,7 @@ async def test_a_crawl_that_starts_slowly_asks_for_more_at_a_time_as_it_learns(
             crawl.finish(lease)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crawl", [{"concurrency": 8, "slow_start": 100}], indirect=True)
 async def test_a_link_that_keeps_silent_lets_two_others_be_tried(
     crawl: Crawl, monkeypatch: pytest.MonkeyPatch
@@ -169,6 +171,7 @@ async def test_a_link_that_keeps_silent_lets_two_others_be_tried(
     assert crawl.session.in_flight == [silent, *others]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crawl", [{"concurrency": 8, "seed_interval": 2.0 * LIMIT}], indirect=True)
 async def test_a_host_is_asked_as_soon_as_it_may_while_another_keeps_silent(crawl: Crawl) -> None:
     """Nothing that ends wakes the crawl, as the last link taken is one without an answer."""
@@ -337,6 +340,7 @@ async def test_a_worker_knows_the_site_of_a_seed_that_another_planted(
     assert two.session.intake.roots == {"site.example", "www.site.example"}
 
 
+@pytest.mark.slow
 async def test_a_worker_hears_of_sites_that_others_were_given(two_workers: list[Crawl]) -> None:
     """Pages of the sites that it knows may link there."""
     one, two = two_workers

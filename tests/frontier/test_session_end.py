@@ -67,6 +67,7 @@ async def test_not_while_a_spider_waits_for_seeds(crawl: Crawl) -> None:
     assert await goes_on(crawl)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crawl", [{"idle_time": 0.1}], indirect=True)
 async def test_a_spider_that_waits_does_so_no_longer_than_it_may_be_idle(crawl: Crawl) -> None:
     await attach(crawl, "html", waits=True)
@@ -83,6 +84,7 @@ async def test_not_before_the_last_answer_that_the_budget_allows(crawl: Crawl) -
     await crawl.ended()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [True, False])
 async def test_not_while_another_process_is_at_a_link_of_any_spider(
     address: str, prefix: str, shared: bool

@@ -130,6 +130,7 @@ async def test_a_shard_that_is_emptied_is_missed(
         await frontier.close()
 
 
+@pytest.mark.slow
 async def test_one_server_down_at_the_start_is_named(
     start_served: Callable[..., ServedRedis], prefix: str, tmp_path: Path
 ) -> None:
@@ -221,6 +222,7 @@ async def test_settings_that_may_lose_links_are_warned_of(
         assert not caplog.records
 
 
+@pytest.mark.slow
 async def test_a_server_that_answers_slowly_is_waited_for(
     start_served: Callable[..., ServedRedis], prefix: str, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -179,6 +179,7 @@ async def test_after_a_failure_the_next_one_asks(open_frontier: OpenFrontier) ->
     assert server.asked == 2
 
 
+@pytest.mark.slow
 async def test_a_worker_that_dies_while_it_asks_is_not_waited_for_long(
     open_frontier: OpenFrontier,
 ) -> None:

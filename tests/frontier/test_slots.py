@@ -70,6 +70,7 @@ async def test_what_is_left_out_is_not_taken_as_long_as_others_wait(
     assert await frontier.inspector.audit() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", ["own", "shared"])
 @pytest.mark.parametrize("untried", [False, True])
 async def test_many_hosts_that_are_left_out_hide_no_other(

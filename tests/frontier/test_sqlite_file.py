@@ -102,6 +102,7 @@ async def test_a_deleted_file_is_noticed(tmp_path: Path) -> None:
         await frontier.close()
 
 
+@pytest.mark.slow
 async def test_a_lock_is_waited_for_but_not_for_ever(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

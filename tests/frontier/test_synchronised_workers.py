@@ -235,6 +235,7 @@ async def test_links_of_an_earlier_run_are_not_taken_for_seeds(
         await second.session.detach("html")
 
 
+@pytest.mark.slow
 async def test_a_worker_that_begins_hears_all_that_was_told_since_what_it_goes_on_from(
     redis_server: RedisServer, prefix: str
 ) -> None:

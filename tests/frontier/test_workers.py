@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from semcrawl.frontier import Counts, FrontierOptions, SqliteFrontier, worker_name
 from semcrawl.frontier.workers import is_gone, short_name
 
@@ -18,6 +20,7 @@ def test_a_worker_is_shown_by_its_machine_and_process() -> None:
     assert short_name("bench") == "bench"
 
 
+@pytest.mark.slow
 def test_a_worker_is_gone_when_its_process_has_ended() -> None:
     assert not is_gone(worker_name())
     code = "from semcrawl.frontier import worker_name; print(worker_name())"
@@ -27,6 +30,7 @@ def test_a_worker_is_gone_when_its_process_has_ended() -> None:
     assert not is_gone("w1")
 
 
+@pytest.mark.slow
 def test_leases_of_a_killed_process_go_back_when_the_next_one_opens(tmp_path: Path) -> None:
     file = tmp_path / "frontier.db"
     code = f"""

@@ -324,6 +324,7 @@ def contents(store: Store) -> tuple:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

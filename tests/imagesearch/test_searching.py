@@ -254,6 +254,7 @@ def test_images_that_came_since_are_found(job: Path) -> None:
     assert told == [len(GALLERY) - 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [b"", b"not a database", None])
 def test_an_index_that_cannot_be_used_is_made_again(job: Path, damage: bytes | None) -> None:
     index = job / INDEX_FILE
@@ -329,6 +330,7 @@ def test_an_image_is_shown_with_all_its_places(tmp_path: Path) -> None:
     assert image.places[0].texts == [("alt", "alt"), ("caption", "best")]
 
 
+@pytest.mark.slow
 def test_more_images_are_shown_than_one_question_of_the_database_takes(tmp_path: Path) -> None:
     job = make_job(tmp_path / "job", [Made([(ALT, f"number {n}")]) for n in range(130)])
     engine = open_images(job)

@@ -230,6 +230,7 @@ async def test_pages_are_only_read(server: URL) -> None:
         assert answer.status == 405
 
 
+@pytest.mark.slow
 async def test_clicks_move_what_a_query_finds_and_others_links_do_not(tmp_path: Path) -> None:
     """The chosen image and those with similar texts come first; other queries stay as they were."""
     texts = ["fresh fish from the river", "tuna boat in the harbour", "tuna boat at sea", "red car"]

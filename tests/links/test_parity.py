@@ -70,6 +70,7 @@ def test_no_name_of_a_tag_costs_links(name, padding):
     assert {x.url for x in found} == urls_of_lxml(body)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("padding", ["", PADDING], ids=["", "large"])
 @pytest.mark.parametrize("sign", [*map(chr, range(1, 32)), "\x7f", "\x80", "\ufffe", "\ud7ff"])
 def test_no_character_costs_links(sign, padding):

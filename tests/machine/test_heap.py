@@ -26,6 +26,7 @@ print(held, resident() - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
 def test_what_is_free_below_something_in_use_goes_back() -> None:
     """Without, a heap keeps all that lies before its last piece in use."""

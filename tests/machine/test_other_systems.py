@@ -65,6 +65,7 @@ def test_all_is_imported_without_the_calls_of_posix() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_file_is_read_without_the_calls_of_posix() -> None:
     code = PREAMBLE + (
         "from semcrawl.web.bodies import BodyFile\n"
@@ -104,6 +105,7 @@ def test_a_process_is_seen_to_run_and_to_end() -> None:
     assert not is_alive(child.pid)
 
 
+@pytest.mark.slow
 async def test_a_file_that_cannot_be_sent_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     text = b"".join(b"<http://e/%d> <http://e/p> <http://e/o> .\n" % n for n in range(5000))
     body = BodyFile()
@@ -121,6 +123,7 @@ async def test_a_file_that_cannot_be_sent_is_copied(monkeypatch: pytest.MonkeyPa
     assert [reading.quads for reading in readings] == [5000, 5000]
 
 
+@pytest.mark.slow
 async def test_without_alarms_the_crawl_ends_a_reader_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

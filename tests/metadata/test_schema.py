@@ -58,6 +58,7 @@ def test_the_newest_migration_is_the_head():
     assert scripts.get_current_head() == database.HEAD
 
 
+@pytest.mark.slow
 def test_opening_needs_no_alembic_when_nothing_is_to_do(tmp_path):
     """Alembic takes a while to load; a crawl is not to wait for it."""
     code = (
@@ -94,6 +95,7 @@ def test_a_server_that_is_away_is_one_clear_line():
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_new_database_waits_for_those_who_read_it(tmp_path):
     path = tmp_path / "crawl.db"
     reader = sqlite3.connect(path, isolation_level=None)

@@ -77,6 +77,7 @@ async def test_a_refused_body_is_not_kept_by_the_error(
     assert most > LARGEST > 4 * kept
 
 
+@pytest.mark.slow
 async def test_the_loop_goes_on_while_much_is_unpacked(
     middleware: ForgivingCompressionMiddleware,
 ) -> None:

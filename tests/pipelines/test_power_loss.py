@@ -25,6 +25,7 @@ def document(number: int, size: int) -> RdfDocument:
     return RdfDocument(url, content_hash=str(number), quads=size, nquads="".join(lines).encode())
 
 
+@pytest.mark.slow
 @settings(
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -69,6 +69,7 @@ async def test_lines_without_their_ledger_stay_and_are_refused(tmp_path, left):
     assert (tmp_path / "quads.nq").read_bytes() == document("a", "1").nquads
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [0, 1])
 async def test_of_a_file_that_was_cut_what_is_whole_stays(tmp_path, caplog, left):
     """The others' lines are forgotten, and are there once these are read again."""
@@ -166,6 +167,7 @@ def test_killed_writers_leave_whole_documents(tmp_path):
         assert all(line.startswith(f"<{url}>".encode()) for line in lines)
 
 
+@pytest.mark.slow
 async def test_a_full_disk_drops_the_item_with_one_line(tmp_path):
     """Nothing half-written comes up when there is space again."""
     pipeline = QuadsFilePipeline(tmp_path)

@@ -176,6 +176,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(steps=STEPS)
 def test_the_file_always_holds_the_last_version_of_what_is_there(tmp_path_factory, steps):

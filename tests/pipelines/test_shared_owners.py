@@ -6,6 +6,8 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.pipelines.quadsfile import QuadsFile
 from semcrawl.results.stores.delivery import Deliverer
@@ -17,6 +19,7 @@ from .documents import document, url_of
 WORKERS = 3
 
 
+@pytest.mark.slow
 def test_three_nights_whoever_reads_a_document_there_is_one_graph_of_it(
     tmp_path: Path, oxigraph
 ) -> None:

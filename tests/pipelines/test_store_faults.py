@@ -13,6 +13,7 @@ from .deliveries import counts_for_store, deliver, fill, options_of
 from .documents import document, rows, url_of
 
 
+@pytest.mark.slow
 def test_a_server_killed_in_the_middle_gets_everything_once(job, server):
     file = QuadsFile(job)
     fill(file)

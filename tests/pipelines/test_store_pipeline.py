@@ -33,6 +33,7 @@ def test_wrong_settings_are_one_clear_line(job, settings, message):
         open_deliverer(Settings(settings), job)
 
 
+@pytest.mark.slow
 async def test_a_crawl_goes_on_while_the_store_is_away(job, oxigraph, caplog, monkeypatch):
     """One line per attempt; what waits at the end is delivered by the next run."""
     monkeypatch.setattr("semcrawl.results.stores.storepipeline.PATIENCE", 0)
@@ -60,6 +61,7 @@ async def test_a_crawl_goes_on_while_the_store_is_away(job, oxigraph, caplog, mo
     assert oxigraph.counts() == counts_for_store(job)
 
 
+@pytest.mark.slow
 async def test_of_two_crawlers_one_delivers_for_both(job, oxigraph):
     settings = Settings({"SEMCRAWL_STORE_URL": oxigraph.gsp})
     first, second = StorePipeline(job, settings), StorePipeline(job, settings)

@@ -25,6 +25,7 @@ from .documents import document, url_of
 from .servers import Virtuoso
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["gsp", "update", "gsp update", "update bulk"])
 def test_a_server_holds_what_the_file_holds(job, server, protocol):
     if isinstance(server, Virtuoso) and "bulk" in protocol:
@@ -41,6 +42,7 @@ def test_a_server_holds_what_the_file_holds(job, server, protocol):
     file.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["gsp", "gsp update bulk"])
 def test_a_graph_holds_what_a_page_and_a_document_say(job, oxigraph, protocol):
     """The page changes, then the document, then the page is gone; others stay as they are."""

@@ -199,6 +199,7 @@ def test_a_zip_with_a_huge_directory_is_not_opened(offset: bytes) -> None:
     assert reading.errors[1].message == "more than 5 members"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "word"),
     [
@@ -339,6 +340,7 @@ def test_a_cut_zip_whose_sizes_stand_behind_its_members(method):
     assert (reading.quads, len(reading.members)) == (9, 9)
 
 
+@pytest.mark.slow
 def test_of_a_zip_of_too_many_members_the_first_are_read():
     body = numbered_zip(20_000, zipfile.ZIP_STORED)
     options = ReadOptions(max_members=50)

@@ -344,6 +344,7 @@ def test_small_pages_that_say_very_much_are_cut(name: str) -> None:
     assert "triples in one page" in error.message or "refer to each other" in error.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [

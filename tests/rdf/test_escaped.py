@@ -69,6 +69,7 @@ def test_a_page_about_turtle_is_none(page):
     assert detect(page.encode(), "text/html", URL).kind is Kind.HTML
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quote", [True, False])
 def test_a_document_of_any_size(quote):
     """References are torn by the pieces in which it is read."""

@@ -61,6 +61,7 @@ def test_others_read_what_the_writers_write(syntax: str, monkeypatch: pytest.Mon
     holds()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("syntax", SYNTAXES)
 def test_what_is_written_is_read(syntax: str) -> None:
     """Whatever the form, each quad is read, no other one, and without an error."""
@@ -80,6 +81,7 @@ def test_what_is_written_is_read(syntax: str) -> None:
     holds()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("syntax", SYNTAXES)
 def test_a_spoilt_token_costs_its_triples(syntax: str) -> None:
     """Other triples stay, nothing is invented, and the record tells where the fault is."""

@@ -97,6 +97,7 @@ def test_markup_in_entities_is_not_ruled_out() -> None:
     assert reading.counts == {"rdfa": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     ["<script ", "/type=", 'type="', 'rel="', " rel=", ' version="', "='", "<!--", "<![CDATA[",

@@ -27,6 +27,7 @@ def test_quads_are_counted_that_are_kept(media: str, options: ReadOptions) -> No
     assert reading.errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize(
     ("media", "head", "statement", "end"),
@@ -53,6 +54,7 @@ def test_quads_much_longer_than_their_text_are_cut(
     assert 2**20 < len(reading.nquads) < 105 * len(body)
 
 
+@pytest.mark.slow
 def test_graph_names_do_not_count_as_growth() -> None:
     body = b"<a> <p> ( " + b"0 " * 40_000 + b") ."
     reading = read(body, URL + "?" + "q" * 1000, "text/turtle")

@@ -19,6 +19,7 @@ def rdfa(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return suites.unpack("rdfa", tmp_path_factory.mktemp("rdfa"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("version", ["rdfa1.1", "rdfa1.1-lite"])
 def test_required_rdfa_cases_hold(rdfa: Path, version: str, host: str) -> None:

@@ -62,6 +62,7 @@ def read_lines(text: str) -> set[str]:
     }
 
 
+@pytest.mark.slow
 @given(GRAPHS, st.sampled_from([None, 1, "\t"]), st.booleans(), st.booleans())
 def test_every_form_of_a_graph_is_the_graph(
     graph: dict[str, Any], indent: int | str | None, ascii_only: bool, slashes: bool

@@ -116,6 +116,7 @@ def test_several_documents_in_one_are_read() -> None:
     assert [error.line for error in reading.errors] == [4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "spot", ["a & b", "a\x0bb", "&nbsp;&x;", "a<b", "1</e:q>", "<![CDATA[\x0b]]>"]
 )
@@ -127,6 +128,7 @@ def test_many_faults_take_no_long_time(spot: str) -> None:
     assert not any("not finished" in error.message for error in reading.errors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("small", [0, 1 << 20])
 def test_the_fast_way_is_the_true_way(monkeypatch: pytest.MonkeyPatch, small: int) -> None:
     """Whatever the form, and however it is cut into pieces."""
@@ -144,6 +146,7 @@ def test_the_fast_way_is_the_true_way(monkeypatch: pytest.MonkeyPatch, small: in
     holds()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["", "<e:p>AT&T</e:p><e:q>&x;</e:q>", "<e:p>1", "<e:p/ >"])
 def test_a_file_is_read_like_its_bytes(fault: str) -> None:
     """Beyond the size that is read whole, too, with the same record."""

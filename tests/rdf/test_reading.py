@@ -180,6 +180,7 @@ def test_what_is_beyond_rdf_in_n3_is_an_error_with_its_line() -> None:
     assert b"#h>" in reading.nquads
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ['{"@context": {"@vocab": "http://v/"}, "@graph": [%s]}', "[%s]"])
 def test_a_fault_in_a_large_json_ld_document_costs_its_node_at_most(form: str) -> None:
     item = '{"@id": "a%d", "http://p/": [{"http://q/": "],}[ %d"}, {"@id": "_:b%d"}]}'
@@ -292,6 +293,7 @@ def test_a_graph_without_a_name_goes_on_after_such_a_string(
     assert [error.line for error in reading.errors] == [3]
 
 
+@pytest.mark.slow
 def test_such_strings_far_apart_in_a_large_document_cost_their_triples_only() -> None:
     lines = [f'e:s{n} e:p "value {n}" ;\n  e:q <o{n}> .\n' for n in range(30_000)]
     bad = [5, 9_000, 9_001, 29_990]

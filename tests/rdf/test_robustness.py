@@ -96,6 +96,7 @@ DEEP = [
 ]
 
 
+@pytest.mark.slow
 def test_deep_nesting_does_not_end_the_process(tmp_path: Path) -> None:
     """In a process of its own, as a parser that fails here takes all with it."""
     script = (
@@ -149,6 +150,7 @@ def test_errors_are_counted_beyond_those_kept() -> None:
 _TOO_LONG = b"x" * (1 << 24)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "media_type", "quads"),
     [

@@ -65,6 +65,7 @@ def _read(kind: str) -> Reading:
     return (read_embedded if "html" in kind else read)(body, _URL, kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", _DOCUMENTS)
 def test_nested_declarations_take_memory_in_proportion_to_the_document(kind: str) -> None:
     """Of 200 levels each declares 100 prefixes, which all levels inside inherit."""

@@ -19,6 +19,7 @@ XML = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_memory", [1 << 20, 10])
 def test_a_long_statement_with_many_errors_keeps_all_else(in_memory: int) -> None:
     """As the files of FHIR guides: one statement each, with ``|`` in every other address."""
@@ -54,6 +55,7 @@ def test_a_language_string_without_a_language_is_not_written(body: str, media: s
     assert len(list(pyoxigraph.parse(reading.nquads, pyoxigraph.RdfFormat.N_QUADS))) == 1
 
 
+@pytest.mark.slow
 def test_a_graph_in_pieces_keeps_its_name() -> None:
     """A dot in a comment, and a graph with an error in the middle."""
     lines = [f"  e:s{n} e:p e:o ; # no end .\n  e:q {n} .\n" for n in range(60_000)]

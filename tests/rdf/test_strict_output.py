@@ -78,6 +78,7 @@ def check(nquads: bytes, of: object) -> None:
         raise AssertionError(f"rdflib: {error}: {told}") from error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("syntax", sorted(WRITERS))
 def test_what_comes_of_spoilt_documents_is_sound(syntax: str) -> None:
     """Documents in random form, spoilt at random places, in the syntax that they were in."""

@@ -67,6 +67,7 @@ def crawl(strategy, story):
 class TestStrategyContract:
     """One suite for all strategies."""
 
+    @pytest.mark.slow
     @hypothesis_settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
     @given(story=steps)
     def test_any_crawl_gives_finite_values_of_the_groups_in_use(self, name, story):
@@ -75,6 +76,7 @@ class TestStrategyContract:
         assert all(math.isfinite(value) for value in values.values())
         assert all(math.isfinite(key) for key in keys.values())
 
+    @pytest.mark.slow
     @hypothesis_settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
     @given(story=steps, found=links)
     def test_what_was_learned_can_be_taken_over(self, name, story, found):

@@ -106,6 +106,7 @@ ODD = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.builds(Link, ODD, ODD, ODD, ODD, ODD, ODD, ODD, ODD, ODD), max_size=8))
 def test_any_link_gets_a_judgement(found):
     strategy = Learned(LearnedOptions(table_bits=10))
@@ -133,6 +134,7 @@ def test_links_beyond_the_bound_are_forgotten_worst_first():
     assert sum(url.endswith(".ttl") for url in table.urls) > 0.9 * table.size
 
 
+@pytest.mark.slow
 def test_pages_beyond_the_bound_are_forgotten_oldest_first():
     strategy = Learned(LearnedOptions(max_links=1000))
     for n in range(1200):
@@ -148,6 +150,7 @@ def trusted(memory):
     return {host: memory.answering.reasons(n, "") for host, n in memory.hosts.numbers.items()}
 
 
+@pytest.mark.slow
 def test_places_without_links_are_forgotten_and_the_others_are_judged_as_before():
     strategy, forgot = Learned(LearnedOptions(max_links=1000)), 0
     probe = ["http://new.example/a/77", "http://new.example/x"]
@@ -255,6 +258,7 @@ def test_patience_ends_when_nothing_came_and_nothing_is_expected():
         Patience(0)
 
 
+@pytest.mark.slow
 def test_hosts_that_collide_in_the_table_keep_their_own_groups():
     strategy = Learned(LearnedOptions(table_bits=8))
     urls = [f"http://h{i}.example/x{i}.html" for i in range(2000)]
@@ -278,6 +282,7 @@ def test_a_fetch_of_something_useless_is_learned_from_like_any_other():
     assert strategy.rank(HOME, [Link("http://a.example/z.png", element="seed")])[0].group
 
 
+@pytest.mark.slow
 def test_many_keys_are_not_changed_again_before_as_many_fetches_as_they_are_worth():
     """The frontier files every key: 50 of them per fetch, averaged over full refreshes."""
     options = LearnedOptions(refresh_always=0, refresh_every=1, refresh_all_surprise=0.0)

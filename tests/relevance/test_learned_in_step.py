@@ -107,6 +107,7 @@ def test_links_are_learned_of_as_they_were_judged_when_their_page_was_read() -> 
     assert one.dump_state() == two.dump_state()
 
 
+@pytest.mark.slow
 @given(READINGS)
 def test_what_workers_read_at_the_same_time_leaves_them_alike(
     readings: list[tuple[int, int, list[str], list[bool], bool]],

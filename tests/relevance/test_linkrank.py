@@ -44,6 +44,7 @@ def solved(pages, damping=0.85):
     return {str(n): rank for n, rank in enumerate(ranks)}
 
 
+@pytest.mark.slow
 @given(graphs, st.integers(1, 30))
 def test_ranks_are_those_of_the_equation_however_the_graph_grew(pages, updates):
     graph = LinkRank(LinkRankOptions(updates=updates))
@@ -54,6 +55,7 @@ def test_ranks_are_those_of_the_equation_however_the_graph_grew(pages, updates):
     assert {url: graph.rank(url) for url in map(str, range(10))} == pytest.approx(solved(pages))
 
 
+@pytest.mark.slow
 @given(graphs)
 def test_ranks_are_near_the_equation_with_the_usual_options(pages):
     graph = LinkRank()
@@ -64,6 +66,7 @@ def test_ranks_are_near_the_equation_with_the_usual_options(pages):
     assert {url: graph.rank(url) for url in exact} == pytest.approx(exact, rel=0.05)
 
 
+@pytest.mark.slow
 @given(graphs, st.integers(1, 20))
 def test_no_more_links_are_held_than_was_asked_for(pages, limit):
     """Nor pages that none of them is of or leads to."""

@@ -166,6 +166,7 @@ class TestUrlDistance:
     def test_another_host_is_far(self):
         assert url_distance("http://a.example/", "http://b.example/") == 32
 
+    @pytest.mark.slow
     @given(urls, urls)
     def test_it_is_symmetric_and_zero_for_the_same(self, one, two):
         assert url_distance(one, two) == url_distance(two, one) >= 0
@@ -276,6 +277,7 @@ class TestAssociationRules:
         fetched(strategy, "/z.xml", None)  # filtered: a document of another type
         assert strategy.confidence(f"{HOST}/z.xml")[0] == 0.5
 
+    @pytest.mark.slow
     @given(st.lists(st.tuples(urls, st.sampled_from([Kind.RDF, Kind.HTML, None])), max_size=30))
     def test_confidence_is_a_share(self, documents):
         strategy = AssociationRules(THESIS)

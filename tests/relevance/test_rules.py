@@ -136,6 +136,7 @@ def by_definition(link, parent):
 page_urls = st.from_regex(r"http://[ab]\.example(/[xyz]){0,3}/?(\?[pq])?", fullmatch=True)
 
 
+@pytest.mark.slow
 @given(page_urls, st.lists(page_urls, max_size=6))
 def test_a_lookup_says_what_comparing_all_parents_says(link, parents):
     """The index of parents gives the same rules as comparing with each of them."""

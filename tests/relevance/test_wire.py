@@ -44,6 +44,7 @@ OUTCOMES = st.builds(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(OUTCOMES)
 def test_an_outcome_comes_back_as_it_was(outcome):
     assert decode_event(encode_event(outcome)) == outcome

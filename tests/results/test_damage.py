@@ -51,6 +51,7 @@ def swap(path: Path, at: int) -> None:
 DAMAGES = [flip, zero, swap]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize(
     "command",
@@ -84,6 +85,7 @@ def test_every_command_leaves_out_what_is_damaged_and_says_so(
         assert done.out.startswith("4 quads of 2 documents")
 
 
+@pytest.mark.slow
 def test_a_query_tells_of_them_again_though_its_store_is_kept(semcrawl, job):
     flip(job / QUADS_FILE, place(job, ANN)[0] + 30)
     for _ in range(2):
@@ -122,6 +124,7 @@ def test_a_merge_takes_a_sound_version_from_another_folder(semcrawl, job, tmp_pa
     assert semcrawl("profile", str(out)).code == 0
 
 
+@pytest.mark.slow
 def test_what_no_folder_has_is_lost_in_the_merged_one(semcrawl, job, tmp_path):
     flip(job / QUADS_FILE, place(job, ANN)[0] + 30)
     assert semcrawl("merge", str(job), "--out", str(tmp_path / "out")).code == 1
@@ -129,6 +132,7 @@ def test_what_no_folder_has_is_lost_in_the_merged_one(semcrawl, job, tmp_path):
     assert semcrawl("profile", str(tmp_path / "out")).code == 1
 
 
+@pytest.mark.slow
 def test_a_store_keeps_the_former_graph_of_a_damaged_document(semcrawl, job):
     """A delivery of nothing would drop the graph."""
     assert semcrawl("load", "--store", "embedded", str(job)).code == 0

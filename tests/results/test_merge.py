@@ -44,6 +44,7 @@ def lines(folder: Path, name: str = QUADS_FILE) -> Counter[str]:
     return Counter((folder / name).read_text().splitlines())
 
 
+@pytest.mark.slow
 def test_each_document_is_there_once_as_it_was_seen_last(job, other, tmp_path, semcrawl):
     done = semcrawl("merge", job, other, "--out", tmp_path / "all")
     assert done.code == 0, done.err
@@ -62,6 +63,7 @@ def test_each_document_is_there_once_as_it_was_seen_last(job, other, tmp_path, s
     assert summary["requests"] == 4
 
 
+@pytest.mark.slow
 def test_the_targets_of_the_folders_count_in_the_harvest_rate(job, other, tmp_path, semcrawl):
     """Also pages about a topic, from its threshold on; a summary of something else says nothing."""
     for name, relevance in (("cod", 0.9), ("imprint", 0.4)):
@@ -82,6 +84,7 @@ def test_the_targets_of_the_folders_count_in_the_harvest_rate(job, other, tmp_pa
         shutil.rmtree(merged)
 
 
+@pytest.mark.slow
 def test_a_merged_folder_is_one_that_a_crawl_goes_on_writing(job, other, tmp_path, semcrawl):
     semcrawl("merge", other, job, "--out", tmp_path / "all")
     file = QuadsFile(tmp_path / "all")

@@ -110,6 +110,7 @@ def test_merged_images_are_searched_and_are_rdf(merged: Path) -> None:
     assert "the red one" in (merged / "images.nq").read_text()
 
 
+@pytest.mark.slow
 def test_what_one_folder_kept_counts_before_what_another_refused(job, tmp_path, semcrawl) -> None:
     """Later, for a passing reason or for good, and behind a redirect as well."""
     other = tmp_path / "other"
@@ -139,6 +140,7 @@ def test_what_one_folder_kept_counts_before_what_another_refused(job, tmp_path, 
     assert rows(tmp_path / "all", "SELECT pages FROM image") == [(1,), (2,)]
 
 
+@pytest.mark.slow
 def test_an_image_is_as_the_folder_has_it_that_saw_it_last(job, tmp_path, semcrawl) -> None:
     """Of a redirect it is asked for where it answered."""
     other = tmp_path / "other"

@@ -84,6 +84,7 @@ quads = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(some=st.lists(quads, min_size=1, max_size=20))
 def test_it_counts_what_a_parser_counts(some, tmp_path_factory):

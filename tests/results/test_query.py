@@ -30,6 +30,7 @@ def names(job) -> list[str]:
         return [row["name"].value for row in opened.query(NAMES)]
 
 
+@pytest.mark.slow
 def test_a_table_has_short_names_and_plain_values(job, semcrawl):
     done = semcrawl("query", job, "SELECT ?class ?who { ?who a ?class } ORDER BY ?class ?who")
     assert (done.code, done.err) == (0, "")
@@ -39,6 +40,7 @@ def test_a_table_has_short_names_and_plain_values(job, semcrawl):
     ] or [row[1] for row in rows][2] == "schema:Dataset"  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("option", "divider"), [("--csv", ","), ("--tsv", "\t")])
 def test_rows_come_as_csv_and_tsv(option, divider, job, semcrawl):
     rows = list(
@@ -49,6 +51,7 @@ def test_rows_come_as_csv_and_tsv(option, divider, job, semcrawl):
     assert [row[-1].strip('"') for row in rows[1:]][1:] in (["Anne", "Bob"], ['Anne"@fr', "Bob"])
 
 
+@pytest.mark.slow
 def test_rows_come_as_json(job, semcrawl):
     content = json.loads(semcrawl("query", job, NAMES, "--json").out)
     assert content["head"]["vars"] == ["who", "name"]
@@ -57,6 +60,7 @@ def test_rows_come_as_json(job, semcrawl):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_yes_and_no(job, semcrawl):
     assert semcrawl("query", job, "ASK { ?s a foaf:Person }").out == "yes\n"
     assert semcrawl("query", job, "ASK { ?s a foaf:Group }").out == "no\n"
@@ -65,6 +69,7 @@ def test_yes_and_no(job, semcrawl):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_triples_come_as_turtle_and_n_triples(job, semcrawl):
     query = "CONSTRUCT { ?s a foaf:Agent } { ?s a foaf:Person }"
     turtle = semcrawl("query", job, query).out
@@ -76,6 +81,7 @@ def test_triples_come_as_turtle_and_n_triples(job, semcrawl):
     )
 
 
+@pytest.mark.slow
 def test_turtle_declares_the_prefixes_that_it_uses(job, semcrawl):
     turtle = semcrawl("query", job, "CONSTRUCT { ?s a foaf:Agent } { ?s a foaf:Person }").out
     declared = {line.split()[1] for line in turtle.splitlines() if line.startswith("@prefix")}
@@ -98,11 +104,13 @@ def test_what_several_documents_say_counts_once(tmp_path):
             assert row["n"].value == str(number)
 
 
+@pytest.mark.slow
 def test_graphs_tell_who_says_it(job, semcrawl):
     done = semcrawl("query", job, "SELECT ?g { GRAPH ?g { ?s foaf:age ?age } }", "--csv")
     assert done.out.split() == ["g", ANN]
 
 
+@pytest.mark.slow
 def test_a_query_may_be_in_a_file_or_on_standard_input(job, semcrawl, tmp_path, monkeypatch):
     file = tmp_path / "names.rq"
     file.write_text(NAMES, encoding="utf-8")
@@ -111,28 +119,33 @@ def test_a_query_may_be_in_a_file_or_on_standard_input(job, semcrawl, tmp_path, 
     assert "Bob" in semcrawl("query", job, "-").out
 
 
+@pytest.mark.slow
 def test_a_table_that_is_cut_says_so(job, semcrawl):
     done = semcrawl("query", job, NAMES, "--top", "2")
     assert "Bob" not in done.out
     assert done.err == "only the first 2 rows; --top N shows more, --csv all\n"
 
 
+@pytest.mark.slow
 def test_no_row_is_no_fault(job, semcrawl):
     done = semcrawl("query", job, "SELECT * { ?s foaf:nothing ?o }")
     assert (done.code, done.out, done.err) == (0, "", "the query has no results\n")
 
 
+@pytest.mark.slow
 def test_no_triple_is_no_fault(job, semcrawl):
     done = semcrawl("query", job, "DESCRIBE <urn:nothing>")
     assert (done.code, done.out, done.err) == (0, "", "the query has no results\n")
 
 
+@pytest.mark.slow
 def test_figures_are_aligned_right_and_json_ends_its_line(job, semcrawl):
     query = "SELECT ?name ?n { VALUES (?name ?n) { ('a' 1) ('b' 1000) ('c' UNDEF) } }"
     assert "│ a    │    1 │" in semcrawl("query", job, query).out
     assert semcrawl("query", job, query, "--json").out.endswith("}\n")
 
 
+@pytest.mark.slow
 def test_the_store_follows_the_crawl(job):
     assert names(job) == ["Ann", "Anne", "Bob"]
     add(job, document("http://a.example/cy", f'<{FOAF}name> "Cy"'))
@@ -161,6 +174,7 @@ def test_a_store_that_is_broken_or_removed_is_made_anew(broken, job):
     assert names(job) == ["Ann", "Anne", "Bob"]
 
 
+@pytest.mark.slow
 def test_several_ask_at_a_time(job):
     with ThreadPoolExecutor(6) as threads:
         found = list(threads.map(names, [job] * 12))
@@ -187,6 +201,7 @@ def test_blank_nodes_of_one_document_stay_together(tmp_path):
     assert all(row["a"] == row["b"] for row in rows)
 
 
+@pytest.mark.slow
 def test_a_query_that_never_ends_is_ended(job, semcrawl):
     add(job, *(document(f"http://c.example/{n}", f"<{TYPE}> {PERSON}") for n in range(300)))
     done = semcrawl("query", job, ENDLESS, "--timeout", "0.5")
@@ -196,6 +211,7 @@ def test_a_query_that_never_ends_is_ended(job, semcrawl):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "place"),
     [
@@ -213,6 +229,7 @@ def test_a_wrong_query_is_one_clear_line_with_the_place(query, place, job, semcr
     assert len(done.complaint) < 300
 
 
+@pytest.mark.slow
 def test_no_other_server_is_asked(job, semcrawl):
     done = semcrawl("query", job, "SELECT * { service silent <http://127.0.0.1:9/> { ?s ?p ?o } }")
     assert done.code == 2
@@ -244,6 +261,7 @@ def test_no_text_before_it_hides_a_call(parts, word):
     assert calls_service("".join(parts) + word + " <http://x/> {}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "said"),
     [
@@ -272,12 +290,14 @@ def test_a_wrong_command_line_is_one_clear_line(args, said, job, semcrawl):
     assert said in done.complaint
 
 
+@pytest.mark.slow
 def test_a_job_that_found_nothing_answers(tmp_path, semcrawl):
     add(tmp_path)
     done = semcrawl("query", tmp_path, "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", "--csv")
     assert (done.code, done.out.split()) == (0, ["n", "0"])
 
 
+@pytest.mark.slow
 def test_reading_many_quads_is_told(job, semcrawl, monkeypatch):
     """In a line where there is no terminal for a bar; the second query has nothing to read."""
     monkeypatch.setattr("semcrawl.commands.query._LARGE", 0)

@@ -308,6 +308,7 @@ def test_hosts_are_judged_by_what_their_documents_say(tmp_path):
     assert "http://b.example/" in named(report, "licence")
 
 
+@pytest.mark.slow
 def test_all_pages_that_link_to_a_dead_address_are_named_if_their_links_are_on_record(tmp_path):
     old, gone_now = "http://a.example/old", "http://a.example/gone"
     pages = {f"http://a.example/{n}": (old if n else gone_now, f"Word\n {n}") for n in range(3)}
@@ -406,6 +407,7 @@ x:Person a sh:NodeShape ; sh:targetClass foaf:Person ;
 """
 
 
+@pytest.mark.slow
 def test_shapes_are_counted_over_all_that_was_harvested(tmp_path, semcrawl):
     """Statements of several documents make one thing; counts are by shape, with example nodes."""
     job, shapes = tmp_path / "job", tmp_path / "shapes.ttl"

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 
+import pytest
 from scrapy.settings import Settings
 
 from semcrawl.frontier import FrontierOptions
@@ -58,6 +59,7 @@ def placed(tmp_path, act: Act, url: str = URL) -> Place:
     return found[0]
 
 
+@pytest.mark.slow
 def test_every_outcome_has_a_sentence_and_is_the_fate(job):
     urls = {outcome: f"{URL}/{outcome}" for outcome in FetchOutcome}
     record(job, *(FetchRecord(url, o, url, PAGE, errors="reason") for o, url in urls.items()))

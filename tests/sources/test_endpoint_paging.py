@@ -152,6 +152,7 @@ graphs = st.sampled_from([ox.DefaultGraph(), ox.NamedNode("http://g.example/a"),
 quads = st.builds(ox.Quad, resources, st.integers(100, 103).map(iri), objects, graphs)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.lists(quads, max_size=60), st.integers(1, 20))
 def test_every_quad_is_had_once_whatever_the_size_of_a_page(data, page) -> None:
@@ -194,6 +195,7 @@ def big(count: int = 2000, blanks: int = 400) -> ox.Store:
     return store
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [10**9, 300, 137])
 def test_a_server_that_gives_fewer_rows_than_asked_for_is_read_whole(limit) -> None:
     store = big(blanks=100)
@@ -202,6 +204,7 @@ def test_a_server_that_gives_fewer_rows_than_asked_for_is_read_whole(limit) -> N
     assert not told.lost
 
 
+@pytest.mark.slow
 def test_blank_nodes_on_several_pages_are_joined_where_their_labels_stay() -> None:
     store = big()
     endpoint = Endpoint(store)
@@ -210,6 +213,7 @@ def test_blank_nodes_on_several_pages_are_joined_where_their_labels_stay() -> No
     assert canonical(got) == canonical(list(store))
 
 
+@pytest.mark.slow
 def test_blank_nodes_whose_labels_change_stay_apart_and_that_is_told() -> None:
     store = big()
     got, told = harvest(Endpoint(store, renames=True), 250)

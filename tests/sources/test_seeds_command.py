@@ -45,6 +45,7 @@ def test_a_folder_without_a_job_is_told(tmp_path: Path, capsys) -> None:
     assert "holds no crawl.db" in said
 
 
+@pytest.mark.slow
 def test_sitemaps_of_a_host_are_followed_and_data_sets_come_first(capsys) -> None:
     base = ""
 
@@ -80,6 +81,7 @@ def test_sitemaps_of_a_host_are_followed_and_data_sets_come_first(capsys) -> Non
     assert "/gone.xml: status 404" in said
 
 
+@pytest.mark.slow
 def test_redirects_to_private_addresses_are_refused(capsys) -> None:
     def answer(path: str, query: object) -> tuple[int, str, bytes]:
         return 302, "http://127.0.0.2:9/secret", b""
@@ -90,6 +92,7 @@ def test_redirects_to_private_addresses_are_refused(capsys) -> None:
     assert "private address" in said
 
 
+@pytest.mark.slow
 def test_lists_in_files_and_behind_addresses_are_read_whatever_their_form(
     tmp_path: Path, capsys
 ) -> None:
@@ -163,6 +166,7 @@ def searx(path: str, query: dict[str, list[str]]) -> tuple[int, str, bytes]:
     return 404, "text/html", b"<html>"
 
 
+@pytest.mark.slow
 def test_the_first_results_of_a_search_are_seeds(capsys) -> None:
     with web(searx) as base:
         found = seeds(capsys, "search", "sorting", "algorithms", "--engine", f"{base}/searx")
@@ -198,6 +202,7 @@ def test_wrong_command_lines_are_one_clear_line(capsys, arguments, words) -> Non
     assert words in said
 
 
+@pytest.mark.slow
 def test_the_pages_of_a_catalogue_are_followed(capsys) -> None:
     packages = [
         {"resources": [{"url": f"http://d.example/{n}.ttl", "name": f"R{n}"}]} for n in "12"

@@ -44,6 +44,7 @@ def lines(*documents: RdfDocument) -> str:
     return b"".join(document.nquads for document in documents).decode()
 
 
+@pytest.mark.slow
 async def test_data_of_pages_and_documents_go_separate_ways(tmp_path: Path) -> None:
     page = data_of(PAGE, "one")
     document = replace(data_of("http://d.example/x.ttl", "two"), format="turtle")
@@ -64,6 +65,7 @@ async def test_what_a_dead_writer_left_half_written_is_cut_off(tmp_path: Path) -
     assert await write(tmp_path, second) == lines(first, second)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("record", "gone"),
     [

@@ -117,6 +117,7 @@ def test_a_page_without_end_is_one_error(reader: Reader) -> None:
     reader.close()
 
 
+@pytest.mark.slow
 def test_what_is_read_in_a_process_is_what_is_read_here(reader: Reader) -> None:
     here = Reader(ExtractionOptions(), reader.options, 1 << 30)
     _, body = page("/a.ttl", "/b.ttl", body='<p vocab="http://v.example/" property="p">o</p>' * 90)
@@ -161,6 +162,7 @@ def test_contexts_that_were_fetched_go_along(tmp_path: Path) -> None:
     reader.close()
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_costs_its_document_only(reader: Reader) -> None:
     processes = reader.processes
     assert processes is not None
@@ -188,6 +190,7 @@ def test_no_more_processes_read_than_are_allowed_and_each_reads_again() -> None:
     processes.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.0, 5.0, math.inf])
 def test_what_ends_in_an_error_is_told_and_the_process_goes_on(seconds: float) -> None:
     """Ctrl-C is for the crawl, which decides when to end."""
@@ -200,6 +203,7 @@ def test_what_ends_in_an_error_is_told_and_the_process_goes_on(seconds: float) -
     processes.close()
 
 
+@pytest.mark.slow
 def test_the_limit_within_the_reader_comes_first_and_keeps_what_was_read() -> None:
     seconds = 0.05
     options = ReadOptions(max_seconds=seconds)

@@ -26,6 +26,7 @@ _SLOW = b"".join(
 _OPTIONS = rdf.ReadOptions(give_up_after_errors=10**9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["text/turtle", "application/n-triples"])
 def test_a_reading_in_a_thread_ends_with_the_crawl(kind: str) -> None:
     """Its document is lost by our own fault, so that it is had again."""

@@ -113,6 +113,7 @@ def test_words_of_links_are_near_by_their_weight():
     assert topic.similarity("symphony") == topic.similarity("the of and") == 0
 
 
+@pytest.mark.slow
 def test_a_folder_is_read(tmp_path):
     """Texts, pages and RDF in it and in its folders, not hidden or binary ones."""
     (tmp_path / "a.txt").write_text(f"Tuna\n\n{TUNA}")

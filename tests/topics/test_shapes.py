@@ -58,6 +58,7 @@ def judged(request):
     return judge
 
 
+@pytest.mark.slow
 def test_a_query_says_yes_or_no(judged, tmp_path):
     """Graph names do not matter, common prefixes are known."""
     file = tmp_path / "d.rq"
@@ -70,6 +71,7 @@ def test_a_query_says_yes_or_no(judged, tmp_path):
     assert nothing.relevance == 0
 
 
+@pytest.mark.slow
 def test_a_query_may_stand_in_the_setting_itself(judged):
     """Alone or in a combination."""
     spec = "all(shape:ASK { ?d a schema:Dataset FILTER(isBlank(?d)) }, vocabulary:schema:)"
@@ -114,6 +116,7 @@ def test_shapes_grade_documents_by_the_nodes_that_conform(judged, tmp_path):
     assert no_node.reasons == (("shape", "0 of 0 nodes conform"),)
 
 
+@pytest.mark.slow
 def test_terms_of_the_shape_are_near_to_it(tmp_path):
     """Words and properties around links are compared with those that it names."""
     file = tmp_path / "shapes.ttl"
@@ -129,6 +132,7 @@ def test_terms_of_the_shape_are_near_to_it(tmp_path):
         topic.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
@@ -163,6 +167,7 @@ def test_a_missing_file_and_no_file_are_told():
         about("shape:", {})
 
 
+@pytest.mark.slow
 def test_shapes_without_pyshacl_are_told(tmp_path, monkeypatch):
     """With the command that installs it; queries need none."""
     find = importlib.util.find_spec

@@ -79,6 +79,7 @@ def test_stop_words_are_known_for_many_languages():
     assert stop_words("tlh") == frozenset()
 
 
+@pytest.mark.slow
 def test_a_text_of_very_many_words_is_stemmed_in_part():
     """A page made to cost time costs a bounded part of it."""
     text = " ".join(f"x{n}running" for n in range(30_000))

@@ -85,6 +85,7 @@ async def test_the_server_answers_with_the_view_and_refuses_other_hosts(tmp_path
         assert "unsafe" not in policy
 
 
+@pytest.mark.slow
 async def test_events_tell_all_hosts_first_and_then_those_that_changed(tmp_path: Path) -> None:
     await make_crawl(tmp_path)
     async with (

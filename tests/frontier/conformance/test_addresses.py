@@ -69,6 +69,7 @@ async def test_no_more_requests_are_under_way_to_an_address_than_may_be(
     await eventually(lambda: free("three.example"))
 
 
+@pytest.mark.slow
 async def test_workers_keep_the_delay_between_them(open_frontier: OpenFrontier) -> None:
     workers = [await open_frontier(f"w{n}") for n in range(3)]
     limits = AddressLimits(delay=0.04, concurrency=100)

@@ -6,6 +6,7 @@ import asyncio
 import time
 from itertools import pairwise
 
+import pytest
 from frontier_calls import OpenFrontier, Q, eventually, link, names
 
 from semcrawl.crawl.dispatch import Turns
@@ -141,6 +142,7 @@ async def test_what_is_under_way_when_a_delay_is_set_counts(open_frontier: OpenF
     assert 29 < (await frontier.next_ready(Q) or 0) <= 31
 
 
+@pytest.mark.slow
 async def test_errands_of_a_dead_worker_are_forgotten(open_frontier: OpenFrontier) -> None:
     """After the lease time, or as soon as it starts again."""
     dead = await open_frontier("w1", delay=0.01, lease_time=0.2)
@@ -160,6 +162,7 @@ async def test_errands_of_a_dead_worker_are_forgotten(open_frontier: OpenFrontie
     assert await other.inspector.audit() == []
 
 
+@pytest.mark.slow
 async def test_links_and_errands_of_several_workers_keep_the_delay(
     open_frontier: OpenFrontier,
 ) -> None:

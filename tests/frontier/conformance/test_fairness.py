@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from frontier_calls import OpenFrontier, Q, drain, eventually, link, names
 
 
@@ -54,6 +55,7 @@ async def test_values_come_before_fairness(open_frontier: OpenFrontier) -> None:
     assert await drain(frontier) == ["0", "1", "2", "other", "last"]
 
 
+@pytest.mark.slow
 async def test_a_host_that_wants_to_be_left_alone_rests(open_frontier: OpenFrontier) -> None:
     """So long at least: a shorter rest that is asked for meanwhile changes nothing."""
     frontier = await open_frontier()

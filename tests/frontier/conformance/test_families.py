@@ -156,6 +156,7 @@ async def test_with_more_tries_withheld_links_come_back(open_frontier: OpenFront
     assert len(await frontier.take(100, Q)) == 6
 
 
+@pytest.mark.slow
 async def test_many_withheld_links_hold_nobody_up(open_frontier: OpenFrontier) -> None:
     """A call passes over so many at most; the next goes on."""
     frontier = await open_frontier(family_tries=1)

@@ -27,6 +27,7 @@ class Frontier:
         self.asked.append(url)
 
 
+@pytest.mark.slow
 async def test_it_says_what_the_book_of_one_process_says(open_frontier: OpenFrontier) -> None:
     memory, book, into = LeadMemory(await open_frontier(), shared=True), NegotiationBook(2), []
     taken = Frontier()
@@ -43,6 +44,7 @@ async def test_it_says_what_the_book_of_one_process_says(open_frontier: OpenFron
     assert len(into) > 2
 
 
+@pytest.mark.slow
 async def test_what_one_worker_has_wait_another_asks_for_later(open_frontier: OpenFrontier) -> None:
     one, taken = LeadMemory(await open_frontier("w1"), shared=True), Frontier()
     for url in PAGES:
@@ -55,6 +57,7 @@ async def test_what_one_worker_has_wait_another_asks_for_later(open_frontier: Op
     assert await LeadMemory(await open_frontier("w4"), shared=True).gives_forms(f"{D}/q")
 
 
+@pytest.mark.slow
 async def test_workers_at_once_spend_no_more_tries_and_lose_no_page(
     open_frontier: OpenFrontier,
 ) -> None:
@@ -69,6 +72,7 @@ async def test_workers_at_once_spend_no_more_tries_and_lose_no_page(
     assert sorted(taken.asked) == sorted(PAGES[:60])
 
 
+@pytest.mark.slow
 async def test_the_pages_of_a_catalogue_are_counted_for_all_workers_and_runs(
     open_frontier: OpenFrontier,
 ) -> None:

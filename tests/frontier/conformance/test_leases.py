@@ -6,6 +6,7 @@ import asyncio
 import time
 from itertools import chain
 
+import pytest
 from frontier_calls import OpenFrontier, Q, eventually, link, names, until_no_lease
 
 
@@ -28,6 +29,7 @@ async def test_an_expired_lease_goes_back_to_its_place(open_frontier: OpenFronti
     assert await alive.inspector.audit() == []
 
 
+@pytest.mark.slow
 async def test_a_renewed_lease_does_not_expire(open_frontier: OpenFrontier) -> None:
     slow, other = await open_frontier("slow", lease_time=0.3), await open_frontier("other")
     await slow.add([link("1")])

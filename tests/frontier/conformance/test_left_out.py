@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from frontier_calls import OpenFrontier, link
 
 from semcrawl.crawl.withholding import LeftOutBook
@@ -17,6 +18,7 @@ def urls(host: str, count: int) -> list[tuple[str, Reason]]:
     return [(f"http://{host}/{n}", SCOPE) for n in range(count)]
 
 
+@pytest.mark.slow
 async def test_each_link_counts_once_whoever_finds_it(open_frontier: OpenFrontier) -> None:
     one, other = await open_frontier("w1"), await open_frontier("w2")
     assert await one.aside.left_out() == LeftOutLinks()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from frontier_calls import OpenFrontier, Q, drain, link, names
 
 from semcrawl.frontier import Entry
 
 
+@pytest.mark.slow
 async def test_first_in_first_out_among_equals(open_frontier: OpenFrontier) -> None:
     """Over batches, hosts and groups of equal value."""
     frontier = await open_frontier()
@@ -76,6 +78,7 @@ async def test_keys_of_waiting_links_change_in_place(open_frontier: OpenFrontier
     assert await drain(frontier) == ["0"]
 
 
+@pytest.mark.slow
 async def test_rekeying_finds_links_among_many_of_equal_key(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier()
     entries = [link(f"{n:04}") for n in range(1200)]
@@ -86,6 +89,7 @@ async def test_rekeying_finds_links_among_many_of_equal_key(open_frontier: OpenF
     assert order == early + [f"{n:04}" for n in range(0, 1200, 7)]
 
 
+@pytest.mark.slow
 async def test_long_queues_keep_their_order(open_frontier: OpenFrontier) -> None:
     """Hundreds of links in a group, put in at all ends, moved, given back and withdrawn."""
     frontier = await open_frontier()

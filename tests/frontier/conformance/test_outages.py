@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from frontier_calls import OpenFrontier, Q, eventually, link, names
 
 WAITS: dict[str, Any] = {"step": 0.1, "patience": 60.0, "untried_patience": 30.0}
 
 
+@pytest.mark.slow
 async def test_a_host_that_is_down_gives_one_link_after_each_rest(
     open_frontier: OpenFrontier,
 ) -> None:
@@ -40,6 +42,7 @@ async def test_a_host_that_is_down_gives_one_link_after_each_rest(
     assert await one.inspector.audit() == []
 
 
+@pytest.mark.slow
 async def test_the_next_rest_is_shorter_the_more_was_answered(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier()
     pace, waits = frontier.pace, WAITS | {"step": 0.05}

@@ -6,6 +6,7 @@ import asyncio
 import time
 from itertools import pairwise
 
+import pytest
 from frontier_calls import OpenFrontier, Q, eventually, link, names
 
 from semcrawl.frontier.contract import Frontier
@@ -89,6 +90,7 @@ async def test_a_longer_delay_may_stay(open_frontier: OpenFrontier) -> None:
     assert ready > 30
 
 
+@pytest.mark.slow
 async def test_a_delay_counts_from_the_start_of_the_request(open_frontier: OpenFrontier) -> None:
     frontier = await open_frontier(concurrency=9, delay=0.12)
     await frontier.add([link("1"), link("2"), link("3")])
@@ -124,6 +126,7 @@ async def test_a_host_needs_no_rest_after_what_was_never_sent(open_frontier: Ope
     assert await frontier.inspector.audit() == []
 
 
+@pytest.mark.slow
 async def test_a_host_comes_back_after_a_download_that_outlasts_its_delay(
     open_frontier: OpenFrontier,
 ) -> None:
@@ -138,6 +141,7 @@ async def test_a_host_comes_back_after_a_download_that_outlasts_its_delay(
     assert names(await frontier.take(1, Q)) == ["2"]
 
 
+@pytest.mark.slow
 async def test_workers_keep_the_delay_between_them(open_frontier: OpenFrontier) -> None:
     """And hosts do not wait for each other."""
     workers = [await open_frontier(f"w{n}", delay=0.06, poll=0.005) for n in range(3)]

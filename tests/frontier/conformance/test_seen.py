@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from frontier_calls import OpenFrontier, Q, link, names
 
 
@@ -15,6 +16,7 @@ async def test_the_seen_set_keeps_every_url(open_frontier: OpenFrontier) -> None
     assert await frontier.inspector.audit() == []
 
 
+@pytest.mark.slow
 async def test_a_large_seen_set_goes_on_in_a_bloom_filter(open_frontier: OpenFrontier) -> None:
     """All that is seen stays seen; waiting links can be rekeyed, done ones leave the table."""
     frontier = await open_frontier(exact_limit=100, seen_capacity=5000, seen_error=1e-4)
