@@ -2,14 +2,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help install test oldest lint types wheels suites slow many wild kills timed coverage docs
+.PHONY: help install test oldest lint types wheels suites slow many wild kills timed coverage docs site
 
 help: ## show the tasks
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
 
 install: ## make .venv with everything that the tests need
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet -e '.[all,bench,test,dev]'
+	$(BIN)/pip install --quiet -e '.[all,bench,test,dev,docs]'
 
 test: ## run the fast tests (under two minutes)
 	$(BIN)/pytest
@@ -68,3 +68,6 @@ coverage: ## measure which lines and branches the fast tests run, in all process
 
 docs: ## write docs/settings.md
 	$(BIN)/python docs/build_settings.py
+
+site: ## build the documentation as a site, in site/; a dead link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --clean
