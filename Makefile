@@ -70,4 +70,4 @@ docs: ## write docs/settings.md
 	$(BIN)/python docs/build_settings.py
 
 site: ## build the documentation as a site, in site/; a dead link is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --clean
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean

@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.inlinepatterns import InlineProcessor
+from markdown.preprocessors import Preprocessor
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
@@ -56,16 +57,34 @@ class _Role(InlineProcessor):
         return code, m.start(0), m.end(0)
 
 
-class _Roles(Extension):
+class _Doctests(Preprocessor):
+    """Shows the examples of docstrings, each up to an empty line, as code."""
+
+    def run(self, lines: list[str]) -> list[str]:
+        found: list[str] = []
+        inside = False
+        for line in [*lines, ""]:
+            if line.startswith(">>> ") and not inside:
+                inside = True
+                found += ["", "```pycon"]
+            elif inside and not line.strip():
+                inside = False
+                found.append("```")
+            found.append(line)
+        return found
+
+
+class _Docstrings(Extension):
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (the library's name)
-        # before code in backticks
+        # before blocks, and before code in backticks
+        md.preprocessors.register(_Doctests(md), "doctests", 90)
         md.inlinePatterns.register(_Role(_ROLE, md), "role", 200)
 
 
 @event_priority(100)
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Let docstrings have the roles that our editors know."""
-    config.markdown_extensions.append(_Roles())  # type: ignore[arg-type]
+    """Let docstrings have roles and examples, as our editors know them."""
+    config.markdown_extensions.append(_Docstrings())  # type: ignore[arg-type]
     return config
 
 
