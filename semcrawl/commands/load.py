@@ -59,6 +59,11 @@ class Command(OfflineCommand):
         """Add the options."""
         super().add_options(parser)
         add_store_options(parser)
+        parser.add_argument(
+            "--provenance",
+            action="store_true",
+            help="also tell where documents come from (graph urn:semcrawl:provenance)",
+        )
         parser.add_argument("--again", action="store_true", help="deliver everything again")
         parser.add_argument(
             "--adopt",
@@ -75,6 +80,8 @@ class Command(OfflineCommand):
         check_folder(Path(args[0]))  # it records what was delivered
         if opts.adopt:
             self.own_settings.set("SEMCRAWL_STORE_ADOPT", True, priority="cmdline")
+        if opts.provenance:
+            self.own_settings.set("SEMCRAWL_STORE_PROVENANCE", True, priority="cmdline")
         if not is_store_named(self.own_settings, opts):
             raise UsageError("give the triple store: --store URL, --update URL, or both")
 
@@ -97,9 +104,12 @@ class Command(OfflineCommand):
             damaged += step.damaged
             for entry in step.refused:
                 print(printable(f"refused: {entry.url}: {entry.error}"), file=sys.stderr)
+        told = deliverer.tell()
         if renamed:
             print(RENAMED_WORDS.format(renamed), file=sys.stderr)
         gone = f"{removed:,} that are gone removed, " if removed else ""
         what = f"{amount(documents, 'document')} with {amount(quads, 'quad')}"
         print(f"{what} delivered, {gone}{refused:,} refused")
+        if told:
+            print(f"provenance of {amount(told, 'document')} told")
         self.exitcode = max(tell_of_damaged(damaged, [folder]), 1 if refused else 0)

@@ -37,9 +37,9 @@ from semcrawl.filelocks import lock
 from semcrawl.metadata.records import Base
 
 #: newest Alembic revision; a new migration changes it
-HEAD = "0010"
+HEAD = "0011"
 #: revisions that can be brought up to :data:`HEAD`
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,12 @@ vocabularies lack are in :data:`NAMESPACE`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -20,7 +23,8 @@ from semcrawl import __version__
 from semcrawl.metadata.records import Document, Fetch
 from semcrawl.metadata.summary import is_robots
 
-#: our own terms: ``outcome``, ``harvestRate``, ``label``, ``rule``, ``depth``, ``errors``
+#: our own terms: ``outcome``, ``depth``, ``label``, ``rule``, ``foundOn``, ``finalUrl``,
+#: ``errors``, ``errorCount``, ``sha256``, and in triple stores ``graph`` and ``lastVisit``
 NAMESPACE = "https://github.com/semcrawl/semcrawl/ns#"
 
 PREFIXES = {
@@ -47,6 +51,9 @@ _FORMATS = {
     "jsonld": "JSON-LD",
     "embedded": "RDFa",
 }
+
+
+_MEDIA_TYPE = re.compile(r"[\w.+-]{1,100}/[\w.+-]{1,100}(?=\s*(?:;|\Z))", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,7 @@ def own_iri(connection: Connection) -> str:
 
 
 def _dataset(connection: Connection, base: str, options: DescriptionOptions) -> Iterator[Triple]:
-    dataset, crawl, agent = iri_node(base), iri_node(f"{base}#crawl"), iri_node(f"{base}#semcrawl")
+    dataset, crawl = iri_node(base), iri_node(f"{base}#crawl")
     start, end = connection.execute(
         select(func.min(Fetch.started_at), func.max(Fetch.started_at + Fetch.elapsed))
     ).one()
@@ -109,10 +116,9 @@ def _dataset(connection: Connection, base: str, options: DescriptionOptions) -> 
         url = iri_node(options.download_url)
         yield Triple(distribution, _term("dcat:downloadURL"), url)
         yield Triple(dataset, _term("void:dataDump"), url)
-    yield _is_a(crawl, "prov:Activity")
+    yield from describe_crawl(base)
     yield Triple(crawl, _term("prov:startedAtTime"), time_literal(start))
     yield Triple(crawl, _term("prov:endedAtTime"), time_literal(end))
-    yield Triple(crawl, _term("prov:wasAssociatedWith"), agent)
     for seed, outcome in connection.execute(
         select(Fetch.url, func.min(Fetch.outcome))
         .where(Fetch.depth == 0, Fetch.parent_url.is_(None))
@@ -120,6 +126,13 @@ def _dataset(connection: Connection, base: str, options: DescriptionOptions) -> 
     ):
         if not is_robots(seed, outcome):
             yield Triple(crawl, _term("prov:used"), iri_node(seed))
+
+
+def describe_crawl(base: str) -> Iterator[Triple]:
+    """Yield that a crawl is the work of semcrawl; nothing of it changes while the crawl goes on."""
+    crawl, agent = iri_node(f"{base}#crawl"), iri_node(f"{base}#semcrawl")
+    yield _is_a(crawl, "prov:Activity")
+    yield Triple(crawl, _term("prov:wasAssociatedWith"), agent)
     yield _is_a(agent, "prov:SoftwareAgent")
     yield Triple(agent, _term("foaf:name"), Literal("semcrawl"))
     yield Triple(agent, _term("dcterms:hasVersion"), Literal(__version__))
@@ -131,28 +144,37 @@ def _attempts(connection: Connection, base: str, every: bool) -> Iterator[Triple
         if every
         else select(Fetch).where(Fetch.quads > 0).order_by(Fetch.id)
     )
-    crawl = iri_node(f"{base}#crawl")
     for row in rows:
-        attempt = iri_node(f"{base}#fetch-{row.id}")
-        yield _is_a(attempt, "prov:Activity")
-        yield Triple(attempt, _term("dcterms:isPartOf"), crawl)
-        yield Triple(attempt, _term("prov:used"), iri_node(row.url))
-        yield Triple(attempt, _term("prov:startedAtTime"), time_literal(row.started_at))
-        yield Triple(attempt, _term("prov:endedAtTime"), time_literal(row.started_at + row.elapsed))
-        yield Triple(attempt, _own("outcome"), _own(row.outcome))
-        yield Triple(attempt, _own("depth"), Literal(row.depth))
-        if row.status is not None:
-            yield Triple(attempt, _term("http:statusCodeValue"), Literal(row.status))
-        if row.final_url and row.final_url != row.url:
-            yield Triple(attempt, _own("finalUrl"), iri_node(row.final_url))
-        if row.parent_url:
-            yield Triple(attempt, _own("foundOn"), iri_node(row.parent_url))
-        if row.label:
-            yield Triple(attempt, _own("label"), Literal(row.label))
-        for rule in row.rules.split():
-            yield Triple(attempt, _own("rule"), Literal(rule))
-        if row.errors:
-            yield Triple(attempt, _own("errors"), Literal(row.errors))
+        yield from describe_attempt(base, row)
+
+
+def attempt_node(base: str, number: int) -> NamedNode:
+    """Return the name of an attempt, by its number in ``fetch``."""
+    return iri_node(f"{base}#fetch-{number}")
+
+
+def describe_attempt(base: str, row: Any) -> Iterator[Triple]:
+    """Yield the description of an attempt, a row of ``fetch``."""
+    attempt, crawl = attempt_node(base, row.id), iri_node(f"{base}#crawl")
+    yield _is_a(attempt, "prov:Activity")
+    yield Triple(attempt, _term("dcterms:isPartOf"), crawl)
+    yield Triple(attempt, _term("prov:used"), iri_node(row.url))
+    yield Triple(attempt, _term("prov:startedAtTime"), time_literal(row.started_at))
+    yield Triple(attempt, _term("prov:endedAtTime"), time_literal(row.started_at + row.elapsed))
+    yield Triple(attempt, _own("outcome"), _own(row.outcome))
+    yield Triple(attempt, _own("depth"), Literal(row.depth))
+    if row.status is not None:
+        yield Triple(attempt, _term("http:statusCodeValue"), Literal(row.status))
+    if row.final_url and row.final_url != row.url:
+        yield Triple(attempt, _own("finalUrl"), iri_node(row.final_url))
+    if row.parent_url:
+        yield Triple(attempt, _own("foundOn"), iri_node(row.parent_url))
+    if row.label:
+        yield Triple(attempt, _own("label"), Literal(row.label))
+    for rule in row.rules.split():
+        yield Triple(attempt, _own("rule"), Literal(rule))
+    if row.errors:
+        yield Triple(attempt, _own("errors"), Literal(row.errors))
 
 
 def _documents(connection: Connection, base: str) -> Iterator[Triple]:
@@ -168,33 +190,53 @@ def _documents(connection: Connection, base: str) -> Iterator[Triple]:
     )
     for found in rows:
         document = iri_node(f"{base}#document-{found.id}")
-        for kind in ("void:Dataset", "prov:Entity"):
-            yield _is_a(document, kind)
         if found.gone_at is None:
             yield Triple(dataset, _term("void:subset"), document)
-        else:
-            yield Triple(document, _term("prov:invalidatedAtTime"), time_literal(found.gone_at))
-        yield Triple(document, _term("void:dataDump"), iri_node(found.url))
-        yield Triple(document, _term("prov:hadPrimarySource"), iri_node(found.url))
-        yield Triple(document, _term("void:triples"), Literal(found.quads))
-        yield Triple(document, _term("prov:generatedAtTime"), time_literal(found.fetched_at))
-        if found.format in _FORMATS:
-            yield Triple(
-                document, _term("void:feature"), _term(f"formats:{_FORMATS[found.format]}")
-            )
-        if found.fetch is not None:
-            yield Triple(
-                document, _term("prov:wasGeneratedBy"), iri_node(f"{base}#fetch-{found.fetch}")
-            )
-        if found.parent_url:
-            yield Triple(document, _own("foundOn"), iri_node(found.parent_url))
-        if found.error_count:
-            yield Triple(document, _own("errorCount"), Literal(found.error_count))
+        attempt = None if found.fetch is None else attempt_node(base, found.fetch)
+        yield from describe_document(document, found, attempt)
+
+
+def describe_document(
+    document: NamedNode, found: Any, attempt: NamedNode | None
+) -> Iterator[Triple]:
+    """Yield the description of a document, a row of ``document``.
+
+    ``attempt``: the one that its content comes from; ``None`` if it is not known.
+    """
+    for kind in ("void:Dataset", "prov:Entity"):
+        yield _is_a(document, kind)
+    if found.gone_at is not None:
+        yield Triple(document, _term("prov:invalidatedAtTime"), time_literal(found.gone_at))
+    yield Triple(document, _term("void:dataDump"), iri_node(found.url))
+    yield Triple(document, _term("prov:hadPrimarySource"), iri_node(found.url))
+    yield Triple(document, _term("void:triples"), Literal(found.quads))
+    yield Triple(document, _term("prov:generatedAtTime"), time_literal(found.fetched_at))
+    if found.format in _FORMATS:
+        yield Triple(document, _term("void:feature"), _term(f"formats:{_FORMATS[found.format]}"))
+    if media_type := _MEDIA_TYPE.match(found.content_type):
+        yield Triple(document, _term("dcterms:format"), _media_type(media_type[0].lower()))
+    if (modified := _http_time(found.last_modified)) is not None:
+        yield Triple(document, _term("dcterms:modified"), time_literal(modified))
+    if found.content_hash:
+        yield Triple(document, _own("sha256"), Literal(found.content_hash))
+    if attempt is not None:
+        yield Triple(document, _term("prov:wasGeneratedBy"), attempt)
+    if found.parent_url:
+        yield Triple(document, _own("foundOn"), iri_node(found.parent_url))
+    if found.error_count:
+        yield Triple(document, _own("errorCount"), Literal(found.error_count))
 
 
 def _term(name: str) -> NamedNode:
     prefix, _, local = name.partition(":")
     return NamedNode(PREFIXES[prefix] + local)
+
+
+def _http_time(text: str) -> float | None:
+    try:
+        return parsedate_to_datetime(text).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _own(local: str) -> NamedNode:

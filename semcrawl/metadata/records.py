@@ -273,6 +273,18 @@ class MadeGraph(Base):
     )
 
 
+class Told(Base):
+    """How much of a document's history a triple store was told (``SEMCRAWL_STORE_PROVENANCE``)."""
+
+    __tablename__ = "told"
+
+    target: Mapped[str] = mapped_column(String(255), primary_key=True)
+    #: ``url_key`` of the document
+    document_key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    #: its visits and changes then; 0 = to be told again
+    state: Mapped[int] = mapped_column(BigInteger)
+
+
 class Refusal(Base):
     """A document that a triple store refused."""
 

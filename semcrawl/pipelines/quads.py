@@ -112,6 +112,7 @@ class StoreOptions:
     embedded: bool = setting("SEMCRAWL_STORE_EMBEDDED")
     adopt: bool = setting("SEMCRAWL_STORE_ADOPT")
     metadata_url: str = setting("SEMCRAWL_METADATA_URL")
+    provenance: bool = setting("SEMCRAWL_STORE_PROVENANCE")
 
     @property
     def named(self) -> str:

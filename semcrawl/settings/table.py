@@ -937,6 +937,12 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "Whether embedded data goes to the triple store too, one graph per page.",
         ),
         Setting(
+            "SEMCRAWL_STORE_PROVENANCE",
+            False,
+            "Whether the triple store is also told where each document comes from, in the graph "
+            "`urn:semcrawl:provenance`. A server needs `SEMCRAWL_STORE_UPDATE_URL` for it.",
+        ),
+        Setting(
             "SEMCRAWL_STORE_USER",
             "",
             "User and password of the triple store.",

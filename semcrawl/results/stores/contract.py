@@ -319,6 +319,10 @@ class GraphStore(Protocol):
         """
         ...
 
+    def update(self, text: str) -> None:
+        """Run a SPARQL Update; raise as :meth:`replace` does."""
+        ...
+
     def close(self) -> None:
         """Disconnect."""
         ...

@@ -23,9 +23,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from socket import gethostname
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from semcrawl.errors import StoreError
@@ -57,6 +57,9 @@ from semcrawl.results.stores.naming import (
     Owners,
     StatedDocument,
 )
+
+if TYPE_CHECKING:
+    from semcrawl.results.stores.provenance import Provenance
 
 #: prefix that older versions gave on servers to graphs named by blank nodes
 _BLANK_NAME = "urn:semcrawl:graph:"
@@ -361,13 +364,15 @@ class Deliverer:
         batch_documents: int = 2000,
         batch_bytes: int = 16 << 20,
         shared: str = "",
+        records: str = "",
     ) -> None:
         """Deliver to ``store`` in batches of at most so many documents and bytes of N-Quads.
 
         ``embedded``: also deliver the data embedded in pages. ``naming`` says which graph names
         documents may keep. ``adopting``: replace graphs under documents' addresses, whoever made
         them. ``shared``: the URL of the database that lists the graphs of all workers of a crawl;
-        without it, the folder's own ledger does.
+        without it, the folder's own ledger does. ``records``: the URL of the database with the
+        attempts, if the store is to be told where documents come from; else empty.
         """
         self._folder = folder
         self._store = store
@@ -379,8 +384,10 @@ class Deliverer:
         self._open_spools = [spool]
         own = Owners(spool.engine, self._target)
         self._owners, self._versions = own, ""
+        self._documents = spool.engine
         if shared:
-            self._owners = Owners(connect(shared), self._target)
+            self._documents = connect(shared)
+            self._owners = Owners(self._documents, self._target)
             # revisions are numbered by folder
             self._versions = url_key(f"{gethostname()}:{folder.resolve()}")[:12] + " "
             with self._ledger("write"):
@@ -389,6 +396,27 @@ class Deliverer:
         self._naming = naming
         self._claims = Claims(self._owners, store, naming, adopting=adopting)
         self._take_over(spool)
+        self._provenance: Provenance | None = None
+        self._records: Engine | None = None
+        if records:
+            from semcrawl.results.stores.provenance import Provenance
+
+            self._records = connect(records)
+            self._provenance = Provenance(store, self._target, self._owners, self._records)
+
+    def tell(self) -> int:
+        """Tell the store where its documents come from, if it is to know; return their number.
+
+        Call it when no document waits. Raises ``StoreUnavailable`` and ``StoreRefused``.
+        """
+        if self._provenance is None:
+            return 0
+        with self._ledger("write"):
+            return self._provenance.tell(self._ledgers())
+
+    def _ledgers(self) -> dict[str, Engine]:
+        _, *pages = self._spools()
+        return {"document": self._documents} | ({"page": pages[0].engine} if pages else {})
 
     def waiting(self) -> int:
         """Return how many documents wait for delivery to the store."""
@@ -403,6 +431,9 @@ class Deliverer:
                 self._owners.unsettle_all()
             for spool in self._spools():
                 spool.start_again()
+            if self._provenance is not None:
+                for ledger in self._ledgers().values():
+                    self._provenance.forget(ledger)
 
     def step(self) -> Delivered | None:
         """Deliver the next batch of each file; ``None`` if nothing waits.
@@ -430,6 +461,8 @@ class Deliverer:
             spool.close()
         if self._is_shared:
             self._owners.close()
+        if self._records is not None:
+            self._records.dispose()
         self._store.close()
 
     def _spools(self) -> list[Spool]:

@@ -40,6 +40,8 @@ from semcrawl.web.hosts import host_of, pay_level_domain
 
 #: property that gives the name which the document states for a graph
 STATED_NAME = "https://github.com/semcrawl/semcrawl/ns#statedName"
+#: the graph that tells where documents come from; no document may have it
+PROVENANCE_GRAPH = "<urn:semcrawl:provenance>"
 #: most characters of a percent-encoded name; a longer one is replaced by its SHA-256
 MAX_WRITTEN_OUT = 512
 
@@ -87,6 +89,8 @@ class GraphNaming:
 
     def may_keep(self, url: str, stated: str) -> bool:
         """Whether the document at ``url`` may write a graph under the name that it states."""
+        if stated == PROVENANCE_GRAPH:
+            return False
         text = stated[1:-1]
         # a name with an escape stands for another name; ``is_iri`` is false for it
         if not (stated.startswith("<") and is_iri(text)):

@@ -10,6 +10,8 @@ from typing import Any
 from scrapy.settings import BaseSettings
 
 from semcrawl.config.logins import read_logins
+from semcrawl.errors import UsageError
+from semcrawl.metadata.database import crawl_db_url
 from semcrawl.pipelines.quads import EMBEDDED_STORE, StoreOptions, shared_ledger
 from semcrawl.results.stores.contract import GraphStore
 from semcrawl.results.stores.delivery import Deliverer
@@ -35,6 +37,8 @@ BATCH_DOCUMENTS, BATCH_BYTES = 5000, 32 << 20
 def check_store_settings(settings: BaseSettings) -> None:
     """Raise ``UsageError`` if the settings name no usable store."""
     options = fill(StoreOptions, settings)
+    if options.provenance and options.url != EMBEDDED_STORE and not options.update_url:
+        raise UsageError("SEMCRAWL_STORE_PROVENANCE needs SEMCRAWL_STORE_UPDATE_URL")
     GraphNaming.trusting(options.trusted)
     if options.url != EMBEDDED_STORE:
         fill(SparqlOptions, settings)
@@ -54,6 +58,7 @@ def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
     Raises ``UsageError`` for wrong settings, and ``StoreUnavailable`` if the embedded store cannot
     be opened. This sends nothing to a server.
     """
+    check_store_settings(settings)
     options = fill(StoreOptions, settings)
     naming = GraphNaming.trusting(options.trusted)
     store: GraphStore
@@ -72,6 +77,7 @@ def open_deliverer(settings: BaseSettings, folder: Path) -> Deliverer:
         batch_documents=BATCH_DOCUMENTS,
         batch_bytes=BATCH_BYTES,
         shared=shared_ledger(settings, folder),
+        records=(options.metadata_url or crawl_db_url(folder)) if options.provenance else "",
     )
     if is_new:
         deliverer.start_again(is_new=True)

@@ -71,6 +71,15 @@ class EmbeddedStore:
         except OSError as error:
             raise StoreUnavailable(f"the embedded store fails: {_line(error)}") from None
 
+    def update(self, text: str) -> None:
+        """Run a SPARQL Update."""
+        try:
+            self._opened().update(text)
+        except (SyntaxError, ValueError) as error:
+            raise StoreRefused(_line(error)) from None
+        except OSError as error:
+            raise StoreUnavailable(f"the embedded store fails: {_line(error)}") from None
+
     def close(self) -> None:
         """Write everything to disk and close the store."""
         if self._store is not None:

@@ -547,6 +547,13 @@ class SparqlStore:
         except HttpError as error:
             self._raise_cause(error)
 
+    def update(self, text: str) -> None:
+        """Run a SPARQL Update at the Update endpoint."""
+        try:
+            self._send_update(text.encode("utf-8", "replace"))
+        except HttpError as error:
+            self._raise_cause(error)
+
     def close(self) -> None:
         """Close the connections."""
         self._pool.shutdown()

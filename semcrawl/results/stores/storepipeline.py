@@ -19,7 +19,7 @@ from semcrawl.errors import StoreError
 from semcrawl.filelocks import try_lock
 from semcrawl.items import FetchRecord, RdfDocument
 from semcrawl.pipelines.quads import QuadsFilePipeline, StoreOptions
-from semcrawl.results.stores.contract import StoreUnavailable
+from semcrawl.results.stores.contract import StoreRefused, StoreUnavailable
 from semcrawl.results.stores.delivery import Delivered, Deliverer
 from semcrawl.results.stores.opening import (
     RENAMED_WORDS,
@@ -39,6 +39,8 @@ POLL = 1.0
 GATHER = 1.0
 #: number of documents that ends this wait early
 GATHER_DOCUMENTS = 500
+#: seconds between two tellings of the provenance, each of which looks through all documents
+TELL = 60.0
 #: longest pause between two tries while the store is down, in seconds
 MAX_PAUSE = 60.0
 
@@ -53,7 +55,7 @@ class StorePipeline(QuadsFilePipeline):
 
     Of several crawlers on one job folder, one delivers for all. Stats:
     ``semcrawl/store/documents``, ``/statements``, ``/refused``, ``/renamed``, ``/outages``,
-    ``/problem`` (of the last outage), and at the end ``/waiting``.
+    ``/told``, ``/problem`` (of the last outage), and at the end ``/waiting``.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class StorePipeline(QuadsFilePipeline):
         #: documents spooled since the last delivery began
         self._gathered = 0
         self._closing_since: float | None = None
+        self._tell_at = 0.0
         #: whether this pipeline writes the spool
         self._spools = True
         #: documents whose graphs got other names, as the store had graphs of their addresses
@@ -184,7 +187,14 @@ class StorePipeline(QuadsFilePipeline):
             if self._lock is None or not try_lock(self._lock):
                 return None
             self._deliverer = open_deliverer(self._settings, self._folder)
-        return self._deliverer.step()
+        delivered = self._deliverer.step()
+        if delivered is None and (self._closing_since or time.monotonic() > self._tell_at):
+            self._tell_at = time.monotonic() + TELL
+            try:
+                self._count_store("told", self._deliverer.tell())
+            except StoreRefused as error:
+                logger.error("The triple store refuses the provenance: %s", error)
+        return delivered
 
     async def _out_of_patience(self, pause: float) -> bool:
         """Pause; return whether the spider is closing and its patience is at an end."""
