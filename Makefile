@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help install test oldest lint types wheels suites slow many wild kills timed coverage docs site
+.PHONY: help install test oldest lint types wheels suites slow many wild kills studies timed coverage docs site
 
 help: ## show the tasks
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -42,10 +42,12 @@ TIMED = tests/hostile tests/frontier/test_crawl_politeness.py \
 	$(addprefix tests/harvest/test_, bad_hosts.py every_gap.py outages.py politeness.py progress.py)
 
 # whole crawls race on a busy machine: one that fails is tried once more, and both are told of
-SLOW = -m "slow or server or sites" -p no:cacheprovider --reruns 1 -rfER
+SLOW = -m "(slow or server or sites) and not study" -p no:cacheprovider --reruns 1 -rfER
+
+# one more than the two processors of CI: some tests wait
 
 slow: ## run the slow tests and those against real servers side by side
-	$(BIN)/pytest -n 2 --dist loadfile $(SLOW) --durations=15 $(addprefix --ignore=,$(KILLS) $(TIMED) tests/wild)
+	$(BIN)/pytest -n 3 --dist loadfile $(SLOW) --durations=15 $(addprefix --ignore=,$(KILLS) $(TIMED) tests/wild)
 
 many: ## run the property tests with many examples
 	HYPOTHESIS_PROFILE=many FORMS=300 $(BIN)/pytest -n 2 -q \
@@ -56,7 +58,10 @@ wild: ## hold real pages and RDF files against readers that are not ours
 	$(BIN)/pytest -n 2 --dist worksteal $(SLOW) --durations=5 tests/wild
 
 kills: ## run the slow tests that kill workers and servers
-	$(BIN)/pytest -n 2 --dist load $(SLOW) --durations=5 $(KILLS)
+	$(BIN)/pytest -n 3 --dist load $(SLOW) --durations=5 $(KILLS)
+
+studies: ## repeat the measurements that the documentation states, before a release
+	$(BIN)/pytest -n 2 -p no:cacheprovider -m study --durations=0 tests
 
 timed: ## run the slow tests that measure time, two at a time
 	$(BIN)/pytest -n 2 --dist loadfile $(SLOW) --durations=15 $(TIMED)

@@ -286,6 +286,7 @@ def test_k_s_figures_stand_row_by_row_beside_ours():
     assert keyword_rows({"strategies": {}, "worlds": []}) == ([], [])
 
 
+@pytest.mark.study
 @pytest.mark.slow
 def test_ipagerank_is_above_pagerank_above_breadth_first_at_every_step():
     """S's result, in precision and so in discovery."""

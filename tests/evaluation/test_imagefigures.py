@@ -22,6 +22,7 @@ _HELP = Path("/usr/share/gimp/2.0/help")
 FIGURES = json.loads(Path(__file__).with_name("manual_figures.json").read_text("utf-8"))
 
 
+@pytest.mark.study
 @pytest.mark.slow
 def test_places_and_searches_of_the_made_web():
     """The best place is known for 25 of 30 domains, and 8 of 10 pictures found are right."""
@@ -36,6 +37,7 @@ def test_places_and_searches_of_the_made_web():
     assert len(image_rows(figures)) == 4 + len(figures["places"])
 
 
+@pytest.mark.study
 @pytest.mark.slow
 def test_domain_score_is_ahead_of_breadth_first_and_learned_of_both():
     """In matching pictures for so many requests, over the three queries."""
@@ -56,6 +58,7 @@ def test_nothing_measured_gives_no_rows():
     assert image_rows({}) == []
 
 
+@pytest.mark.study
 @pytest.mark.slow
 @pytest.mark.server
 def test_figures_of_real_manuals_are_found_in_two_languages(tmp_path):

@@ -65,6 +65,7 @@ def crawl(graph, name, settings, documents, aim=None, share=0.8, cap=10_000):
     return latest
 
 
+@pytest.mark.study
 @pytest.mark.slow
 @pytest.mark.server
 @pytest.mark.parametrize("name", SECTIONS)

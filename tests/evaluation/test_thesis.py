@@ -144,6 +144,7 @@ def row_of(results, table: str, what: str) -> list[dict]:
     return next(row for row in found[0]["rows"] if row["what"] == what)["ours"]
 
 
+@pytest.mark.study
 @pytest.mark.slow
 def test_every_table_of_the_thesis_stands_beside_ours(results):
     """With the mean and the spread of as many worlds as there are repetitions."""
@@ -160,6 +161,7 @@ def test_every_table_of_the_thesis_stands_beside_ours(results):
     assert cells(told)[0] == "2,116 / 26.45"
 
 
+@pytest.mark.study
 @pytest.mark.slow
 def test_the_order_of_the_crawlers_is_the_thesis_s(results):
     found = {name: one["found"] for name, one in results["strategies"].items()}
@@ -168,6 +170,7 @@ def test_the_order_of_the_crawlers_is_the_thesis_s(results):
     assert found[HR] > 10 * found[BC]
 
 
+@pytest.mark.study
 @pytest.mark.slow
 def test_breadth_first_meets_the_rdf_of_domain_3_and_cannot_tell_it(results):
     """The thesis counts 99 that both met."""
@@ -176,6 +179,7 @@ def test_breadth_first_meets_the_rdf_of_domain_3_and_cannot_tell_it(results):
     assert told["mean"] == 0
 
 
+@pytest.mark.study
 @pytest.mark.slow
 def test_domain_4_is_crawled_at_the_depths_of_the_thesis(results):
     requests, _ = row_of(results, "domain 4", "BC, depth 3")
