@@ -59,7 +59,7 @@ from semcrawl.results.stores.naming import (
 )
 
 if TYPE_CHECKING:
-    from semcrawl.results.stores.provenance import Provenance
+    from semcrawl.results.stores._provenance import Provenance
 
 #: prefix that older versions gave on servers to graphs named by blank nodes
 _BLANK_NAME = "urn:semcrawl:graph:"
@@ -399,7 +399,7 @@ class Deliverer:
         self._provenance: Provenance | None = None
         self._records: Engine | None = None
         if records:
-            from semcrawl.results.stores.provenance import Provenance
+            from semcrawl.results.stores._provenance import Provenance
 
             self._records = connect(records)
             self._provenance = Provenance(store, self._target, self._owners, self._records)
