@@ -117,8 +117,8 @@ _TOGETHER = 1.0
 _FAILING_HOSTS = 2
 #: hosts and servers that are remembered, those asked last
 _MOST_HOSTS = 10_000
-#: a new host is unlikely to give anything once this many hosts have refused everything, and this
-#: many times as many as have given something
+#: a new host is unlikely to give anything once this many hosts have given nothing, and this many
+#: times as many as have given something
 _FRUITLESS, _FRUITLESS_SHARE = 16, 4
 
 
@@ -294,14 +294,18 @@ class FailureCounts:
 
 
 class FruitlessHosts:
-    """Hosts that answer but refuse every request."""
+    """Hosts that answer but have given nothing yet.
+
+    They refuse, redirect, or have no more than a robots.txt: whatever it is, a thousand of them are
+    a thousand requests while hosts that give wait.
+    """
 
     def __init__(self) -> None:
         #: ``None`` once most hosts were found to give nothing
         self._hosts: set[str] | None = set()
 
-    def refused(self, host: str, known: Set[str]) -> bool:
-        """Note that a host refused a request; return true, once, when most hosts give nothing.
+    def met(self, host: str, known: Set[str]) -> bool:
+        """Note an answer that gives nothing; return true, once, when most hosts give nothing.
 
         ``known``: the hosts that gave something.
         """

@@ -114,14 +114,13 @@ class HostHealth:
             return await self._let_rest(url, sign, queue) if await self._is_known(host) else []
         if host in self._tried:
             del self._tried[host]
-        refused = status >= HTTPStatus.BAD_REQUEST and lease is not None
-        if refused and self._fruitless.refused(host, self._known.keys()):
+        is_good = status == HTTPStatus.OK and lease is not None and host not in self._known
+        if not is_good and self._fruitless.met(host, self._known.keys()):
             for _ in range(_FOUND_DEAD):
                 await self._pace.note_dead()
         if status == HTTPStatus.FORBIDDEN:
             return []
         self._forbidden.pop(host, None)
-        is_good = status == HTTPStatus.OK and lease is not None and host not in self._known
         if is_good or host in self._down or host in self._probes or host in self._recovering:
             await self._recover(url, url if is_good else "")
         return []

@@ -116,17 +116,17 @@ def test_all_of_it_can_be_switched_off() -> None:
     assert {hosts.answer(A, status) for status in (429, 403) * 20} == {Sign.NOTHING}
 
 
-def test_most_hosts_give_nothing_when_many_more_refuse_all_than_gave_something() -> None:
-    """It is said once, and of hosts: one that refuses a hundred addresses is one."""
-    refusing, known = FruitlessHosts(), {f"good{n}.example" for n in range(5)}
-    assert not any(refusing.refused("h.example", known) for _ in range(100))
-    assert not any(refusing.refused(f"good{n}.example", known) for n in range(5))
-    said = [refusing.refused(f"h{n}.example", known) for n in range(60)]
+def test_most_hosts_give_nothing_when_many_more_gave_nothing_than_something() -> None:
+    """It is said once, and of hosts: one that gives nothing a hundred times is one."""
+    fruitless, known = FruitlessHosts(), {f"good{n}.example" for n in range(5)}
+    assert not any(fruitless.met("h.example", known) for _ in range(100))
+    assert not any(fruitless.met(f"good{n}.example", known) for n in range(5))
+    said = [fruitless.met(f"h{n}.example", known) for n in range(60)]
     assert said.index(True) == 4 * len(known) - 2
     assert said.count(True) == 1
 
 
 def test_hosts_that_gave_something_later_are_none_that_give_nothing() -> None:
-    refusing = FruitlessHosts()
+    fruitless = FruitlessHosts()
     hosts = [f"h{n}.example" for n in range(100)]
-    assert not any(refusing.refused(host, set(hosts[:n])) for n, host in enumerate(hosts))
+    assert not any(fruitless.met(host, set(hosts[:n])) for n, host in enumerate(hosts))

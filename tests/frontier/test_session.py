@@ -15,7 +15,7 @@ from semcrawl.crawl.channels import SpiderChannel
 from semcrawl.frontier.contract import Lease
 from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page
-from semcrawl.relevance import Outcome, Ranked
+from semcrawl.relevance import Outcome, Ranked, load_strategy
 from semcrawl.relevance.contract import Label
 from semcrawl.relevance.orders import BreadthFirst
 from semcrawl.web.vocabulary import Kind
@@ -44,6 +44,33 @@ async def test_a_request_whose_lease_is_lost_before_it_leaves_is_not_sent_and_co
     crawl.session.send(lease)
     assert not await crawl.session.leaves(replace(lease, held=True))
     assert crawl.session.requests == 0
+
+
+@pytest.mark.parametrize("status", [200, 302, 404, 503])
+async def test_hosts_that_gave_something_come_before_those_that_gave_no_more_than_robots_txt(
+    crawl: Crawl, status: int
+) -> None:
+    """However well a stranger's links look: a thousand such hosts are a thousand requests."""
+    await crawl.begin("http://good/")
+    lease, health = await crawl.fetch(), crawl.session.health
+    await health.answered(lease.entry.url, 200, lease)
+    crawl.finish(lease)
+    for n in range(16):
+        await health.answered(f"http://h{n}/robots.txt", status, None)
+    urls = ["http://new/", "http://good/data"]
+    await crawl.session.intake.plant([(url, LinkState()) for url in urls], "html")
+    assert (await crawl.fetch()).entry.url == urls[1]
+
+
+@pytest.mark.parametrize("crawl", [{"strategy": load_strategy("learned", {})}], indirect=True)
+async def test_seeds_come_before_all_that_strangers_name(crawl: Crawl) -> None:
+    """A page has named sure targets on a hundred hosts before the seed is there."""
+    await crawl.session.open()
+    links = [Link(f"http://h{n}/{n}.ttl", anchor="RDF data") for n in range(100)]
+    intake = crawl.session.intake
+    assert len(await intake.discover(Page("http://list/"), links, "html", lambda _: True)) == 100
+    await crawl.begin("http://seed/")
+    assert (await crawl.fetch()).entry.url == "http://seed/"
 
 
 class Counting(BreadthFirst):

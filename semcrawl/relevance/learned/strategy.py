@@ -40,6 +40,9 @@ _EARLY = 50_000
 #: least probability of a link labelled R; and of one where only the content can tell
 _LIKELY_TARGET = 0.5
 _WORTH_A_LOOK = 0.1
+#: score that a seed has beyond what it is judged by, so that seeds come before links, as with other
+#: strategies: what strangers name must not keep back what the user names
+_SEED_LEAD = 1e3
 #: least index of a page labelled HR; a page with a single target has ½
 _LIKELY_PARENT = 0.35
 
@@ -311,7 +314,8 @@ class Learned:
                 continue
             fact, numbers, worth, score = next(found)
             label = self._label(page, link, fact, worth, numbers[-1])
-            ranked.append(Ranked(link, label, fact.host, -score, judged=numbers))
+            lead = _SEED_LEAD if link.element == "seed" else 0.0
+            ranked.append(Ranked(link, label, fact.host, -score - lead, judged=numbers))
         return ranked
 
     def _rank_known(self, link: Link, number: int) -> Ranked:
