@@ -287,6 +287,8 @@ def header_values(response: Response, name: bytes) -> list[bytes]:
 _TOGETHER, _LATEST = 32, 0.3
 #: seconds in flight after which no other link waits for the reading of a response
 _READING = 10.0
+#: seconds for which a host counts as asked after a link of it was taken
+_ASKED = 2.0
 #: ended attempts that may wait, in all shards, as a multiple of those that one call acknowledges
 _WAITING = 2
 
@@ -304,6 +306,8 @@ class LeaseBook:
         self._together = _TOGETHER if most is None else min(_TOGETHER, most // 4)
         self._held: dict[str, Attempt] = {}
         self._in_flight: dict[str, Attempt] = {}
+        #: the two hosts asked last, and when (``time.monotonic``)
+        self._asked: dict[str, float] = {}
         #: probes in flight, by host
         self.probes: Counter[str] = Counter()
         self._ended: list[Lease] = []
@@ -330,6 +334,11 @@ class LeaseBook:
     def is_in_flight(self, lease: Lease) -> bool:
         """Whether its spider has the link and has not read it yet."""
         return lease.id in self._in_flight
+
+    def asks_beside(self, host: str) -> bool:
+        """Whether links of other hosts were taken lately."""
+        since = time.monotonic() - _ASKED
+        return any(other != host and at > since for other, at in self._asked.items())
 
     def overdue_count(self, seconds: float) -> int:
         """How many links are overdue."""
@@ -364,6 +373,10 @@ class LeaseBook:
     def hand_out(self, lease: Lease) -> None:
         """Begin the attempt of a link that goes to its spider."""
         self._held[lease.id] = self._in_flight[lease.id] = Attempt(lease)
+        self._asked.pop(lease.entry.host, None)
+        self._asked[lease.entry.host] = time.monotonic()
+        if len(self._asked) > 2:
+            del self._asked[next(iter(self._asked))]
         if lease.probe:
             self.probes[lease.entry.host] += 1
 

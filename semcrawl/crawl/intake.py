@@ -6,9 +6,11 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from typing import Any, TypeVar
 
 from semcrawl.crawl.crawllimits import CrawlLimits
 from semcrawl.crawl.learning import SharedLearning
@@ -18,12 +20,15 @@ from semcrawl.errors import FrontierError
 from semcrawl.frontier.contract import FRONT, Entry, Frontier, Lease
 from semcrawl.frontier.links import LinkState
 from semcrawl.links import Link, Page, Reason
+from semcrawl.reading.pool import ReadingLost
 from semcrawl.relevance import Label, Ranked, Relevance
 from semcrawl.relevance.contract import Ascending, Citing, Restrained
 from semcrawl.relevance.rules import is_non_semantic
 from semcrawl.sources.endpoints import QUERIES, QUERIES_VALUE
 from semcrawl.sources.listing import FIRST, LAST, LISTS, SEEDS
 from semcrawl.web.hosts import domain_key, host_of, netloc_of, pay_level_domain
+
+T = TypeVar("T")
 
 #: links that one call adds at most, unless a single page has more: the server does nothing else
 #: during the call
@@ -161,6 +166,77 @@ def _refuse(parts: Sequence[_Part], error: Exception) -> None:
             answer.set_exception(error)
 
 
+#: links that are ranked, or added, in one go
+_PORTION = 500
+#: pause after a portion, as a multiple of the time that it took
+_PAUSE = 2
+#: seconds between two looks at a host whose large page is taken in, which may rest twice as long
+_HELD = 0.5
+
+
+class TimeShare:
+    """Lets the links of large pages take no more than a third of the time that others need.
+
+    Such pages have their turns one after the other. After each portion of links is a pause of twice
+    its time, in which other pages get on; while no other host is asked, there is no pause.
+    While a page waits, or holds back others, its host is not asked for more. So a host whose pages
+    name ten thousand others has its links followed, and holds nobody up.
+    """
+
+    def __init__(
+        self, rest: Callable[[str, float], Awaitable[None]], asks_beside: Callable[[str], bool]
+    ) -> None:
+        """``rest`` lets a host rest for some seconds; ``asks_beside`` whether others are asked."""
+        self._rest = rest
+        self._asks_beside = asks_beside
+        self._turn = asyncio.Lock()
+        self._closed = False
+
+    def close(self) -> None:
+        """Refuse the links of large pages from now on, as the crawl is stopped."""
+        self._closed = True
+
+    @staticmethod
+    def is_large(links: Sequence[Any]) -> bool:
+        """Whether a page has so many links that it takes its turn."""
+        return len(links) > _PORTION
+
+    @asynccontextmanager
+    async def turn(self, host: str, links: Sequence[Any]) -> AsyncIterator[None]:
+        """Wait for the turn of a page on ``host``; a page with few links need not wait."""
+        if not self.is_large(links):
+            yield
+            return
+        begun = asyncio.Event()
+        holding = asyncio.create_task(self._hold(host, begun))
+        try:
+            async with self._turn:
+                begun.set()
+                yield
+        finally:
+            holding.cancel()
+
+    async def portions(self, host: str, items: Sequence[T]) -> AsyncIterator[Sequence[T]]:
+        """Yield portions of the links of a page on ``host``, with pauses if there are several.
+
+        Raises ``ReadingLost`` once the crawl is stopped.
+        """
+        for begin in range(0, len(items), _PORTION):
+            if self._closed and begin:
+                raise ReadingLost("the crawl ends", ours=True)
+            began = time.monotonic()
+            yield items[begin : begin + _PORTION]
+            if self.is_large(items) and self._asks_beside(host):
+                await asyncio.sleep(_PAUSE * (time.monotonic() - began))
+
+    async def _hold(self, host: str, begun: asyncio.Event) -> None:
+        with suppress(FrontierError):  # the page's own call reports it
+            while True:
+                await asyncio.sleep(_HELD)
+                if not begun.is_set() or self._asks_beside(host):
+                    await self._rest(host, 2 * _HELD)
+
+
 logger = logging.getLogger(__name__)
 
 #: seeds that are ranked and added together
@@ -180,7 +256,8 @@ class Intake:
     """Ranks the links that a process finds and puts each into the frontier once.
 
     It calls ``wake`` after adding links that may be taken at once. ``released`` and ``is_busy``:
-    see :class:`~semcrawl.crawl.intake.BatchedAdds`.
+    see :class:`~semcrawl.crawl.intake.BatchedAdds`; ``asks_beside``: see
+    :class:`~semcrawl.crawl.intake.TimeShare`.
     """
 
     def __init__(
@@ -191,6 +268,7 @@ class Intake:
         wake: Callable[[], None],
         released: Callable[[], Sequence[Lease]],
         is_busy: Callable[[], bool],
+        asks_beside: Callable[[str], bool],
     ) -> None:
         self.frontier = frontier
         self.strategy = strategy
@@ -219,6 +297,8 @@ class Intake:
         self.limits: CrawlLimits | None = None
         self.wake = wake
         self._adds = BatchedAdds(frontier, released, is_busy)
+        #: the time that links of large pages may take
+        self.share = TimeShare(frontier.pace.rest, asks_beside)
         #: 64-bit hashes of URLs in the seen set; within a process, collisions do not matter
         self._known: set[int] = set()
         self._losses = 0
@@ -276,7 +356,27 @@ class Intake:
             return ()
         if not links:
             return ()
-        ranked = self.strategy.rank(page, links)
+        host = self.host_key(page.url)
+        async with self.share.turn(host, links):
+            return await self._discover(page, host, links, queue, allowed, barren, more)
+
+    async def _discover(
+        self,
+        page: Page,
+        host: str,
+        links: Sequence[Link],
+        queue: str,
+        allowed: Callable[[Ranked], bool],
+        barren: int,
+        more: Mapping[str, str] | None,
+    ) -> tuple[Ranked, ...]:
+        dropped = self._dropped
+        ranked: list[Ranked] = []
+        if self.learning.rekeys:
+            async for portion in self.share.portions(host, links):
+                ranked += self.strategy.rank(page, portion)
+        else:  # it judges at little cost, and the order of the whole page may matter
+            ranked = self.strategy.rank(page, links)
         if len(dropped) > self.options.known_urls:
             dropped.clear()
         chosen = []
@@ -292,28 +392,33 @@ class Intake:
         family: Mapping[str, str] = {}
         if page.rdf:
             family = await self.families.name(page.url, [r.link.url for r in chosen])
-        entries = [
-            Entry(
-                url=r.link.url,
-                host=self.host_key(r.link.url),
-                queue=queue,
-                group=r.group or SEEDS,
-                key=r.key,
-                label=str(r.label),
-                payload=LinkState.of_link(
-                    page,
-                    r,
-                    family=family.get(r.link.url, ""),
-                    more=more.get(r.link.url, "") if more else "",
-                ).pack(),
-                barren=barren,
-            )
-            for r in chosen
-        ]
-        new = await self._adds.add(entries, self.host_key(page.url))
-        self._remember(entries, new)
-        self.learning.found(entries, new)
-        return tuple(r for r, is_new in zip(chosen, new, strict=True) if is_new)
+        if self.share.is_large(chosen):
+            chosen.sort(key=lambda r: r.key)  # the best links need not wait for the other portions
+        found: list[Ranked] = []
+        async for some in self.share.portions(host, chosen):
+            entries = [
+                Entry(
+                    url=r.link.url,
+                    host=self.host_key(r.link.url),
+                    queue=queue,
+                    group=r.group or SEEDS,
+                    key=r.key,
+                    label=str(r.label),
+                    payload=LinkState.of_link(
+                        page,
+                        r,
+                        family=family.get(r.link.url, ""),
+                        more=more.get(r.link.url, "") if more else "",
+                    ).pack(),
+                    barren=barren,
+                )
+                for r in some
+            ]
+            new = await self._adds.add(entries, host)
+            self._remember(entries, new)
+            self.learning.found(entries, new)
+            found += (r for r, is_new in zip(some, new, strict=True) if is_new)
+        return tuple(found)
 
     @property
     def counts_votes(self) -> bool:

@@ -159,6 +159,9 @@ logger = logging.getLogger(__name__)
 
 #: prefix of the names under which strategies save their state
 STRATEGY_STATE = "strategy:"
+#: most keys that are set before links are taken again: those of ten thousand links on as many hosts
+#: hold the frontier for half a second
+_KEYS_AT_ONCE = 500
 #: links whose queue and group are remembered (some 100 bytes each)
 _PLACES = 50_000
 
@@ -198,7 +201,8 @@ class SharedLearning:
         #: links that stay in front of their group until they are fetched
         self._in_front: set[str] = set()
         self._selective = strategy if isinstance(strategy, Selective) else None
-        self._rekeys = isinstance(strategy, Rekeying) and bool(strategy.rekeys)
+        #: whether the strategy changes keys of waiting links
+        self.rekeys = isinstance(strategy, Rekeying) and bool(strategy.rekeys)
         if synchronised and isinstance(strategy, Synchronised):
             strategy.keep_in_step()
         #: links taken by any worker that have no outcome yet, with the time (``time.monotonic``) at
@@ -211,6 +215,8 @@ class SharedLearning:
         self._own_published: deque[tuple[bytes, Outcome]] = deque()
         self._learned = False
         self._loading = False
+        #: new keys of links that are not in the frontier yet
+        self._keys: dict[str, float] = {}
 
     def awaited(self, seconds: float) -> int:
         """Return how many links that workers took in the last ``seconds`` have no outcome yet.
@@ -242,7 +248,12 @@ class SharedLearning:
         self._loading = False
 
     async def save(self) -> None:
-        """Save the learned state, and give the memory that its packing took back to the system."""
+        """Save the learned state, and give the memory that its packing took back to the system.
+
+        It says which keys the frontier has, so those come first.
+        """
+        while self._keys:
+            await self._rekey({})
         state = self.strategy.dump_state()
         if state:
             await self._frontier.shared.save_state(self._state_name, state)
@@ -272,6 +283,8 @@ class SharedLearning:
         caught_up = False
         while self._unpublished or self._learned:
             caught_up = await self._publish_once() or caught_up
+        if self._keys:
+            await self._rekey({})
         return caught_up
 
     async def _publish_once(self) -> bool:
@@ -380,7 +393,7 @@ class SharedLearning:
         self._note_places((e.url, e.queue, e.group) for e, is_new in pairs if is_new)
 
     def _note_places(self, places: Iterable[tuple[str, str, str]]) -> None:
-        if self._rekeys:
+        if self.rekeys:
             self._places.update((url, (queue, group)) for url, queue, group in places)
             if len(self._places) > _PLACES:
                 # delete many at once: finding a dict's first key walks over its deleted ones
@@ -402,6 +415,10 @@ class SharedLearning:
         await self._rekey(self.strategy.rekeyed())
 
     async def _rekey(self, keys: Mapping[str, float]) -> None:
+        """Set keys in the frontier; of many, the next ones of those that were not set yet."""
+        self._keys.update(keys)
+        now = list(islice(self._keys, _KEYS_AT_ONCE))
+        keys = {url: self._keys.pop(url) for url in now}
         if keys and self._in_front:
             keys = {url: key for url, key in keys.items() if url not in self._in_front}
         if keys:

@@ -101,6 +101,7 @@ class FrontierScheduler(BaseScheduler):
             await asyncio.sleep(_LOOK)
         session.frontier.hurry()
         session.turns.close()
+        session.intake.share.close()
         await asyncio.sleep(_GRACE)
         self._spider.end_readings()
 

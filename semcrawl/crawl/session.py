@@ -84,6 +84,7 @@ class CrawlSession:
             wake=self.wake,
             released=self._leases.pop_released,
             is_busy=lambda: 2 * self._leases.in_flight_count >= options.concurrency,
+            asks_beside=self._leases.asks_beside,
         )
         #: requests sent in this run
         self.requests = 0

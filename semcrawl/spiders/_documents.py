@@ -259,7 +259,7 @@ class BodyReader:
                 return ()
             links = [*links, *guesses]
             barren = 0 if verdict.target else attempt.lease.entry.barren + 1
-            return await self._follow(page, links, barren)
+            return await self._follow(attempt, page, links, barren)
 
         if answer.places:
             self.leads.rules.note_software(attempt.url)
@@ -335,9 +335,14 @@ class BodyReader:
         return kept
 
     async def _follow(
-        self, page: Page, links: Sequence[Link], barren: int = 0
+        self, attempt: Attempt, page: Page, links: Sequence[Link], barren: int = 0
     ) -> tuple[Ranked, ...]:
-        """Put links into the spider's own queue or hand them over; return the new ones."""
+        """Put links into the spider's own queue or hand them over; return the new ones.
+
+        A document with very many is no longer in flight meanwhile, as others must not wait for it.
+        """
+        if self.session.intake.share.is_large(links):
+            self.session.processed(attempt.lease)
         links = await self.endpoints.take_found(page, links)
         put_in = self.feed.discover if self.follows(page) else self.feed.hand_over
         return await put_in(page, links, barren)
@@ -412,7 +417,7 @@ class BodyReader:
         if reason:
             self.feed.leave_out(page, links, reason)
         else:
-            new = await self._follow(page, [*links, *guesses])
+            new = await self._follow(attempt, page, [*links, *guesses])
         await self.leads.note_rdf(attempt, whole=whole, target=verdict.target)
         outcome = verdict.outcome(attempt, Kind.RDF, response, new, duplicate=duplicate)
         self._learn(outcome, page)
@@ -450,7 +455,7 @@ class BodyReader:
         new: tuple[Ranked, ...] = ()
         links = await self.leads.bounded(attempt.url, answer.links)
         if answer.is_followed:
-            new = await self._follow(page, links)
+            new = await self._follow(attempt, page, links)
         else:
             self.feed.leave_out(page, links, Reason.NOFOLLOW)
         # to the strategy, a list is a page with links

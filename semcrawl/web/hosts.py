@@ -156,8 +156,9 @@ def pay_level_domain(host: str) -> str:
     host = host.lower().rstrip(".")
     if "." not in host:
         return host
-    with suppress(ValueError):
-        return str(IPv4Address(host))
+    if _ENDS_IN_NUMBER.search(host):  # refusing a name as an address takes longer than this
+        with suppress(ValueError):
+            return str(IPv4Address(host))
     parts = _public_suffixes()(host)
     if not (parts.suffix or parts.ipv4 or parts.ipv6):
         return ".".join(host.split(".")[-2:])
@@ -228,10 +229,10 @@ def _domain_keys(netloc: str) -> str:
     host = name_of(netloc).strip("[]")
     if is_private_address(host):
         return netloc
-    try:
-        return address_block(host)
-    except ValueError:
-        return pay_level_domain(host)
+    if ":" in host or _ENDS_IN_NUMBER.search(host):
+        with suppress(ValueError):
+            return address_block(host)
+    return pay_level_domain(host)
 
 
 def address_block(address: str) -> str:

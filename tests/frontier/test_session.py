@@ -53,8 +53,7 @@ async def test_hosts_that_gave_something_come_before_those_that_gave_no_more_tha
     """However well a stranger's links look: a thousand such hosts are a thousand requests."""
     await crawl.begin("http://good/")
     lease, health = await crawl.fetch(), crawl.session.health
-    await health.answered(lease.entry.url, 200, lease)
-    crawl.finish(lease)
+    await health.answered(lease.entry.url, 200, lease)  # it is not over: the crawl goes on
     for n in range(16):
         await health.answered(f"http://h{n}/robots.txt", status, None)
     urls = ["http://new/", "http://good/data"]

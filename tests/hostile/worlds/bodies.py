@@ -290,7 +290,7 @@ WORLDS = (
         "a page of a million links (24 MB) on each of two hosts",
         dict.fromkeys(LARGE, at({"/": bomb(_large_page, *HTML)}, missing)),
         [(host, "/") for host in LARGE],
-        {"large*.example/": {"fetched-html"}, "large*.example/l*": {"http-error"}},
+        {"large*.example/": {"fetched-html", "interrupted"}, "large*.example/l*": {"http-error"}},
         prepare=lambda folder, server: _large_page() and None,
         delay=DEFAULT_DELAY,
     ),

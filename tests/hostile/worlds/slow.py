@@ -50,6 +50,9 @@ def _with_context(number: int) -> bytes:
     return json.dumps(document).encode()
 
 
+#: hosts of a page's own, of 2,000 domains
+_MANY = [[f"m{page}x{n}.d{n % 2000}.example" for n in range(10_000)] for page in range(10)]
+_UNAVAILABLE = fixed(b"", status=503)
 _FACULTY = [f"/{number}.ttl" for number in range(30)]
 _JSON_LD = ("Content-Type", "application/ld+json")
 _PAPERS = [f"/{number}.jsonld" for number in range(len(CONTEXTS))]
@@ -141,6 +144,35 @@ WORLDS = (
         },
         [("list.example", "/")],
         {"*.empty.example/*": {"fetched-html"}},
+        delay=DEFAULT_DELAY,
+    ),
+    World(
+        "1,000 hosts without robots.txt",
+        "a page that links to documents on 1,000 hosts whose robots.txt is answered with 503",
+        {
+            "list.example": at({"/": page(f"http://closed{n}.example/x.ttl" for n in range(1000))}),
+            **{f"closed{n}.example": _UNAVAILABLE for n in range(1000)},
+        },
+        [("list.example", "/")],
+        {"closed*.example/*": {"robots-denied"}},
+        delay=DEFAULT_DELAY,
+    ),
+    World(
+        "pages of 10,000 hosts",
+        "a host with ten pages, each with links to 10,000 hosts of their own, that answer 404",
+        {
+            "list.example": at(
+                {
+                    "/": page(f"/{number}.html" for number in range(len(_MANY))),
+                    **{
+                        f"/{number}.html": page(f"http://{host}/x.ttl" for host in hosts)
+                        for number, hosts in enumerate(_MANY)
+                    },
+                }
+            )
+        },
+        [("list.example", "/")],
+        {"list.example/*": {"fetched-html", "interrupted"}, "m*.example/*": {"http-error"}},
         delay=DEFAULT_DELAY,
     ),
     World(
