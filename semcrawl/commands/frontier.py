@@ -6,18 +6,21 @@ import argparse
 import asyncio
 import shutil
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO, NoReturn, TextIO
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
 from scrapy.settings import BaseSettings
 
 from semcrawl.commandline import OfflineCommand, print_json
+from semcrawl.commands._watching import take_redis
 from semcrawl.config.checks import START_URLS_KEY
 from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.errors import SemcrawlError, UsageError
@@ -29,16 +32,19 @@ from semcrawl.spiders.seeds import seed_list
 from semcrawl.terminal import aligned, amount, fitted, table_console
 from semcrawl.wholefiles import whole_file
 
+#: seconds between two looks of ``--watch``, and the least
+_LOOK, _LEAST_LOOK = 2.0, 0.1
+
 
 class Command(OfflineCommand):
     """Shows a frontier: hosts, groups with value and size, leases, seen, rate."""
 
-    arguments = "[options] [DIR]"
+    arguments = "[options] [DIR | REDIS_URL]"
     summary = "Show a crawl's frontier, export or import it, requeue failures"
     description = (
         "Show the frontier of the job in DIR (default: the current folder), or with "
-        "-s REDIS_URL=… that of the crawl SEMCRAWL_CRAWL_NAME on a Redis server. This does not "
-        "disturb a running crawl."
+        "REDIS_URL that of the crawl SEMCRAWL_CRAWL_NAME on a Redis server. This does not disturb "
+        "a running crawl."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -59,6 +65,13 @@ class Command(OfflineCommand):
             help="time to measure the rate of a running crawl (1)",
         )
         parser.add_argument("--json", action="store_true", help="print what is shown as JSON")
+        parser.add_argument(
+            "--watch",
+            metavar="SECONDS",
+            nargs="?",
+            const=str(_LOOK),
+            help=f"show it again every SECONDS ({_LOOK:g}), until Ctrl-C",
+        )
         actions = parser.add_mutually_exclusive_group()
         actions.add_argument("--export", metavar="FILE", help='write JSON Lines ("-": to stdout)')
         actions.add_argument(
@@ -79,6 +92,16 @@ class Command(OfflineCommand):
             help="write the strategy's model, for `harvest --model` and `explain --state`",
         )
 
+    def complete(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Take a Redis from the arguments, and a folder that follows ``--watch``."""
+        if opts.watch is not None:
+            try:
+                opts.watch = float(opts.watch)
+            except ValueError:
+                args.insert(0, opts.watch)
+                opts.watch = _LOOK
+        take_redis(args, self.own_settings)
+
     def check(self, args: list[str], opts: argparse.Namespace) -> None:
         """Refuse invalid options."""
         if len(args) > 1:
@@ -86,8 +109,13 @@ class Command(OfflineCommand):
         if opts.top < 1:
             raise UsageError(f"--top must be at least 1, not {opts.top}")
         acts = opts.export or opts.import_file or opts.requeue or opts.export_model or opts.drop
-        if opts.json and acts:
-            raise UsageError("--json is for what the command shows, and goes with no other action")
+        for option in ("json", "watch"):
+            if getattr(opts, option) and acts:
+                raise UsageError(
+                    f"--{option} is for what the command shows, and goes with no other action"
+                )
+        if opts.watch is not None and not opts.watch >= _LEAST_LOOK:
+            raise UsageError(f"--watch must be at least {_LEAST_LOOK:g} s, not {opts.watch:g}")
         if opts.drop and not self.own_settings.get("REDIS_URL"):
             raise UsageError(
                 "--drop needs the Redis of the crawl: -s REDIS_URL=redis://…; without one the "
@@ -109,6 +137,9 @@ class Command(OfflineCommand):
                 if opts.import_file:
                     source = stack.enter_context(_checked(opts.import_file))
                 asyncio.run(_run(self.own_settings, folder, opts, out, source))
+        except KeyboardInterrupt:
+            if opts.watch is None:
+                raise
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -186,18 +217,44 @@ async def _act(
                 "first; the leases of killed ones end by themselves"
             )
     else:
-        inspector = frontier.inspector
         pattern = settings.get("REDIS_START_URLS_KEY") or START_URLS_KEY
         lists = list(dict.fromkeys(seed_list(pattern, spider) for spider in QUEUES))
-        state = await inspector.state(opts.top, lists)
-        rate = None
-        if state.counts.leased and opts.rate:
-            await asyncio.sleep(opts.rate)
-            rate = (await inspector.done() - state.done) / opts.rate
-        if opts.json:
-            print_json(_as_data(state, rate))
+        if opts.watch is None:
+            state = await frontier.inspector.state(opts.top, lists)
+            rate = None
+            if state.counts.leased and opts.rate:
+                await asyncio.sleep(opts.rate)
+                rate = (await frontier.inspector.done() - state.done) / opts.rate
+            if opts.json:
+                print_json(_as_data(state, rate))
+            else:
+                console = table_console()
+                console.print(_shown(state, rate, lists, console))
         else:
-            _show(state, rate, lists)
+            await _watch(frontier, lists, opts)
+
+
+async def _watch(
+    frontier: ManagedFrontier, lists: Sequence[str], opts: argparse.Namespace
+) -> NoReturn:
+    """Show a frontier again and again: in place on a terminal, else one look after the other."""
+    console = table_console()
+    live = console.is_terminal and not opts.json
+    looked: tuple[float, int] | None = None
+    # at the end the last look stays, whole
+    with Live(console=console, auto_refresh=False) if live else nullcontext() as display:
+        while True:
+            state, now = await frontier.inspector.state(opts.top, lists), time.monotonic()
+            rate = (state.done - looked[1]) / (now - looked[0]) if looked else None
+            looked = now, state.done
+            if opts.json:
+                print_json(_as_data(state, rate))
+            elif display is not None:
+                display.update(_shown(state, rate, lists, console), refresh=True)
+            else:
+                console.print(_shown(state, rate, lists, console), "")
+            sys.stdout.flush()
+            await asyncio.sleep(opts.watch)
 
 
 async def _learned(frontier: ManagedFrontier, relevance: str) -> bytes:
@@ -232,16 +289,22 @@ def _as_data(state: FrontierState, rate: float | None) -> dict[str, Any]:
     return asdict(replace(state, leases=())) | {"leases": leases, "done_per_second": rate}
 
 
-def _show(state: FrontierState, rate: float | None, lists: Sequence[str]) -> None:
-    console = table_console()
+def _shown(
+    state: FrontierState, rate: float | None, lists: Sequence[str], console: Console
+) -> Group:
+    """Return what a console shows of a frontier."""
     counts = state.counts
     labels = ", ".join(f"{n:,} {label or '–'}" for label, n in counts.waiting_by_label.items())
-    console.print(f"waiting  {counts.waiting:,}" + (f"  ({labels})" if labels else ""))
+    parts: list[RenderableType] = [
+        f"waiting  {counts.waiting:,}" + (f"  ({labels})" if labels else "")
+    ]
     if counts.seeds:
-        console.print(f"seeds    {counts.seeds:,}  (on {', '.join(lists)})")
-    console.print(f"leased   {counts.leased:,}")
-    console.print(f"seen     {counts.seen:,}")
-    console.print(f"done     {state.done:,}" + ("" if rate is None else f"  ({rate:,.1f} per s)"))
+        parts.append(f"seeds    {counts.seeds:,}  (on {', '.join(lists)})")
+    parts += [
+        f"leased   {counts.leased:,}",
+        f"seen     {counts.seen:,}",
+        f"done     {state.done:,}" + ("" if rate is None else f"  ({rate:,.1f} per s)"),
+    ]
     for name, number in (
         ("failed", state.failed),
         ("expired", state.expired),
@@ -250,7 +313,13 @@ def _show(state: FrontierState, rate: float | None, lists: Sequence[str]) -> Non
         ("left out", state.left_out),
     ):
         if number:
-            console.print(f"{name:8} {number:,}")
+            parts.append(f"{name:8} {number:,}")
+
+    def add_table(title: str, names: str, rows: Iterable[Sequence[str]]) -> None:
+        """Add a table whose first two columns are names, and whose others are figures."""
+        columns = {name: number > 1 for number, name in enumerate(names.split(", "))}
+        parts.append(fitted(aligned(title, columns, rows), console))
+
     if state.hosts:
         hosts = (
             (
@@ -260,15 +329,13 @@ def _show(state: FrontierState, rate: float | None, lists: Sequence[str]) -> Non
             for host in state.hosts
         )
         few = f"{len(state.hosts):,} of " if len(state.hosts) < counts.hosts else ""
-        title = f"hosts ({few}{counts.hosts:,})"
-        _show_table(console, title, "host, queue, waiting, busy, ready in s", hosts)
+        add_table(f"hosts ({few}{counts.hosts:,})", "host, queue, waiting, busy, ready in s", hosts)
     if state.groups:
         groups = (
             (one.group, one.queue, f"{one.value:g}", f"{one.waiting:,}", f"{one.hosts:,}")
             for one in state.groups
         )
-        title = "groups, best first"
-        _show_table(console, title, "group, queue, value, waiting, hosts", groups)
+        add_table("groups, best first", "group, queue, value, waiting, hosts", groups)
     if state.leases:
         leases = (
             (
@@ -278,10 +345,5 @@ def _show(state: FrontierState, rate: float | None, lists: Sequence[str]) -> Non
             )
             for one in state.leases
         )
-        _show_table(console, "leases", "leased, worker, tries, expires in s", leases)
-
-
-def _show_table(console: Console, title: str, names: str, rows: Iterable[Sequence[str]]) -> None:
-    """Print a table whose first two columns are names, and whose others are figures."""
-    columns = {name: number > 1 for number, name in enumerate(names.split(", "))}
-    console.print(fitted(aligned(title, columns, rows), console))
+        add_table("leases", "leased, worker, tries, expires in s", leases)
+    return Group(*parts)

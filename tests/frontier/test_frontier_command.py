@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import pty
+import re
+import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -106,6 +110,60 @@ def test_seeds_that_wait_on_the_lists_are_shown(
     assert "seeds    1  (on waiting)\n" in named.stdout
     none = run_command(*command, "-s", "REDIS_START_URLS_KEY=empty")
     assert "seeds" not in none.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["a file on a terminal", "a Redis on a pipe"])
+def test_a_watched_frontier_is_shown_anew_until_ctrl_c(
+    served: ServedRedis, prefix: str, tmp_path: Path, kind: str
+) -> None:
+    settings = Settings({"SEMCRAWL_CRAWL_NAME": prefix})
+    place, terminal = str(tmp_path / "job"), kind.endswith("terminal")
+    if not terminal:
+        place = served.url
+        settings.set("REDIS_URL", served.url)
+
+    async def do(work: Callable[[ManagedFrontier], Awaitable[object]]) -> None:
+        async with job_backend(settings, tmp_path / "job", FrontierOptions(delay=0)) as frontier:
+            await work(frontier)
+
+    asyncio.run(do(fill))
+    ours, theirs = pty.openpty() if terminal else os.pipe()
+    command = ("frontier", "--watch", "0.1", place, "-s", f"SEMCRAWL_CRAWL_NAME={prefix}")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "semcrawl", *command], stdout=theirs, stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "LINES": "40", "COLUMNS": "100", "NO_COLOR": "1"},
+    )  # fmt: skip
+    os.close(theirs)
+    shown = ""
+
+    def read_until(pattern: str) -> None:
+        nonlocal shown
+        while not re.search(pattern, shown, re.S):
+            shown += re.sub(r"\x1b\[\d*m", "", os.read(ours, 65536).decode())
+
+    read_until(r"waiting  6 .*b\.example.*waiting  6 .*\(0\.0 per s\).*b\.example")
+    assert ("\x1b[?25l" in shown) == terminal  # the cursor is hidden while it moves
+    shown = ""
+    asyncio.run(do(lambda frontier: frontier.requeue(["html"])))
+    read_until("waiting  7 .*b\\.example")
+    process.send_signal(signal.SIGINT)
+    try:
+        while more := os.read(ours, 65536):
+            shown += more.decode()
+    except OSError:  # the other end of the terminal is closed
+        pass
+    os.close(ours)
+    assert process.wait() == 0, shown
+    assert ("\x1b[?25h" in shown) == terminal
+    assert "Traceback" not in shown
+
+
+def test_a_wrong_pause_between_looks(tmp_path: Path, run_command: Callable[..., Result]) -> None:
+    for words in (("--watch", "0"), ("--watch", "nan"), ("--watch", "--requeue")):
+        result = run_command(str(tmp_path), *words)
+        assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+        assert "--watch" in result.stderr
 
 
 @pytest.mark.slow
