@@ -33,7 +33,7 @@ def test_frontier_and_limits(tmp_path: Path) -> None:
     assert state["done"] >= 8
     assert state["hosts"][0]["host"] == "demo.example"
     assert state["leases"] == []
-    nothing = {"limits": {}, "paused": False, "paused_hosts": [], "delays": {}}
+    nothing = {"limits": {}, "paused": False, "paused_hosts": [], "ranks": {}, "delays": {}}
     assert printed("limits", str(out), "--json", folder=out) == nothing
     limits = printed(
         "limits", str(out), "--exclude", "/a/*", "--host-budget", "requests=9", "--json", folder=out

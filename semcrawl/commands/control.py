@@ -23,14 +23,15 @@ class Command(OfflineCommand):
     """Gives orders to all workers of a crawl."""
 
     arguments = "[options] [DIR | REDIS_URL] [ACTION [WORD…]]"
-    summary = "Steer a crawl: pause, block, seeds, patterns, delays, budgets, stop"
+    summary = "Steer a crawl: pause, block, order, seeds, patterns, delays, budgets"
     description = (
         "Give an order for the crawl in DIR (default: the current folder) or on a Redis. All its "
         "workers obey within five seconds, later runs too, and it is recorded. Actions: "
         + "; ".join(f"{name} {action.words}".rstrip() for name, action in ACTIONS.items())
         + ". Links of what is paused wait; links of what is blocked, excluded or over a budget "
-        "are set aside, and wait again as soon as they may. What contradicts a robots.txt is "
-        "refused. Without an action, show the orders that hold."
+        "are set aside, and wait again as soon as they may. Links of preferred hosts come first, "
+        "of deferred ones last; unrank takes that back. What contradicts a robots.txt is refused. "
+        "Without an action, show the orders that hold."
     )
 
     def complete(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -92,6 +92,7 @@ class Command(OfflineCommand):
                     "limits": limits,
                     "paused": orders.paused,
                     "paused_hosts": orders.paused_hosts,
+                    "ranks": orders.ranks,
                     "delays": delays,
                 }
             )

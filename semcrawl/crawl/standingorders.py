@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
-from semcrawl.frontier.contract import Frontier
+from semcrawl.frontier.contract import Frontier, Rank
 
 #: settings that orders may override
 HOST, DOMAIN = "SEMCRAWL_HOST_BUDGET", "SEMCRAWL_DOMAIN_BUDGET"
@@ -51,6 +51,8 @@ class Orders:
     paused_hosts: list[str] = field(default_factory=list)
     #: by unit of politeness: least seconds between two requests, and what its robots.txt wants
     delays: dict[str, tuple[float, float]] = field(default_factory=dict)
+    #: by unit of politeness: whether its links come first (1) or last (-1), as the frontier does
+    ranks: dict[str, Rank] = field(default_factory=dict)
     #: how often the running workers were told to stop
     stops: int = 0
     said: list[Said] = field(default_factory=list)
@@ -69,6 +71,7 @@ class Orders:
             str(host): (float(delay), float(least))
             for host, (delay, least) in dict(orders.delays).items()
         }
+        orders.ranks = {str(host): 1 if rank > 0 else -1 for host, rank in orders.ranks.items()}
         orders.paused_hosts = list(map(str, orders.paused_hosts))
         return orders
 
@@ -93,6 +96,7 @@ class Orders:
             *limits,
             *(["paused"] if self.paused else []),
             *(f"paused: {host}" for host in self.paused_hosts),
+            *(f"{'first' if rank > 0 else 'last'}: {host}" for host, rank in self.ranks.items()),
             *(f"delay of {host}: {seconds:g} s" for host, (seconds, _) in self.delays.items()),
         ]
 

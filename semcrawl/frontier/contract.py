@@ -129,6 +129,11 @@ class FrontierOptions:
                 raise UsageError(f"{name.replace('_', ' ')} must not be negative")
 
 
+#: whether a host comes before others (1), among them (0) or after them (-1)
+Rank = Literal[1, 0, -1]
+#: turns of hosts that come first and last; they stay where they are
+TURNS_OF_RANKS: Mapping[Rank, float] = {1: -1e308, 0: 0.0, -1: 1e307}
+
 #: the queues of a crawl, named after their spiders
 QUEUES = ("html", "rdf")
 #: key of a link that goes to the front of its group
@@ -292,6 +297,13 @@ class Pace(Protocol):
 
     async def rest(self, host: str, seconds: float) -> None:
         """Let a host rest for at least ``seconds`` from now, as it asked for, whatever its pace."""
+
+    async def rank(self, host: str, rank: Rank) -> None:
+        """Put a host's links before those of others (1), after them (-1), or among them (0).
+
+        So it is whatever the values of their groups. Inside a group that several hosts share, the
+        host comes first or last; such a group keeps its place.
+        """
 
     async def reward(self, host: str, *, target: bool) -> None:
         """Count a fetch on the host, and whether it gave a target (for fairness policies).

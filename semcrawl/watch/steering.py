@@ -19,7 +19,7 @@ from semcrawl.crawl.crawllimits import Limits
 from semcrawl.crawl.sharedrobots import RobotsAnswer
 from semcrawl.crawl.standingorders import DOMAIN, EXCLUDE, HOST, INCLUDE, Orders, changed_orders
 from semcrawl.errors import UsageError
-from semcrawl.frontier.contract import ManagedFrontier
+from semcrawl.frontier.contract import ManagedFrontier, Rank
 from semcrawl.middlewares.robots import RobotsRules, asked_delay
 from semcrawl.settings.reader import fill
 from semcrawl.spiders.seeds import seed_list, seed_url
@@ -100,9 +100,10 @@ class Order:
         self._budget(DOMAIN)
 
     async def reset(self) -> None:
-        """Go back to the settings of each run, and go on with what is paused."""
+        """Go back to the settings of each run, and to their order; go on with what is paused."""
         self.orders.limits = {}
         self.orders.paused, self.orders.paused_hosts = False, []
+        await self._rank(list(self.orders.ranks), 0)
 
     # -- what is asked, and when
     async def seed(self) -> None:
@@ -129,6 +130,32 @@ class Order:
             raise UsageError(f"a robots.txt of {key} asks for {wanted:g} s between two requests")
         self.orders.delays[key] = seconds, max(least, wanted)
         await self.frontier.pace.set(key, delay=seconds, concurrency=concurrency)
+
+    async def prefer(self) -> None:
+        """Take the links of hosts before those of others."""
+        await self._rank(await self._keys(), 1)
+
+    async def defer(self) -> None:
+        """Take the links of hosts after those of others."""
+        await self._rank(await self._keys(), -1)
+
+    async def unrank(self) -> None:
+        """Take the links of hosts among those of others again."""
+        keys = await self._keys()
+        if missing := set(keys) - self.orders.ranks.keys():
+            raise UsageError(f"{min(missing)} comes neither first nor last")
+        await self._rank(keys, 0)
+
+    async def _keys(self) -> list[str]:
+        return [await self._key(_host(word)) for word in self.words]
+
+    async def _rank(self, keys: Sequence[str], rank: Rank) -> None:
+        """Set the rank of units of politeness."""
+        for key in keys:
+            await self.frontier.pace.rank(key, rank)
+            self.orders.ranks.pop(key, None)
+            if rank:
+                self.orders.ranks[key] = rank
 
     async def _key(self, host: str) -> str:
         """Return the unit of politeness of a host."""
@@ -205,6 +232,9 @@ ACTIONS = {
     "host-budget": Action(Order.host_budget, "BOUNDS|none", 1, 1),
     "domain-budget": Action(Order.domain_budget, "BOUNDS|none", 1, 1),
     "delay": Action(Order.delay, "HOST SECONDS", 2, 2),
+    "prefer": Action(Order.prefer, "HOST…", 1),
+    "defer": Action(Order.defer, "HOST…", 1),
+    "unrank": Action(Order.unrank, "HOST…", 1),
     "seed": Action(Order.seed, "URL…", 1),
     "stop": Action(Order.stop, "", 0, 0),
     "reset": Action(Order.reset, "", 0, 0),

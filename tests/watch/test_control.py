@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -35,12 +36,15 @@ class Log:
     """What the server was asked for: when, and on which host."""
 
     asked: list[tuple[float, str]] = field(default_factory=list)
+    #: seconds until it answers
+    wait: float = 0.0
 
     def site(self, name: str) -> object:
         answer = handler(SITE)
 
         async def note(request: Request, out: Stream) -> None:
             self.asked.append((time.monotonic(), name))
+            await asyncio.sleep(self.wait)
             await answer(request, out)
 
         return note
@@ -116,3 +120,34 @@ def test_orders_are_obeyed_by_all_workers_and_nothing_is_lost(
     assert run.status == 0, run.err
     wanted = {f"http://{host}{name}" for host in (A, B) for name in NAMES}
     assert wanted <= set(run.documents())
+
+
+def test_a_deferred_host_waits_for_the_others(redis: tuple[str, ...], tmp_path: Path) -> None:
+    """Each worker sends one request at a time, so that there is an order."""
+    out, log = tmp_path / "out", Log(wait=0.05)
+
+    def order(*words: str) -> float:
+        run = semcrawl("control", *redis, str(out), *words, folder=out)
+        assert run.status == 0, run.err
+        return time.monotonic() + OBEYED / 5
+
+    sites = {name: log.site(name) for name in (A, B)}
+    with serve(DemoWeb(), handlers=sites) as server:  # type: ignore[arg-type]
+        run = start_harvest(
+            *(f"http://{name}/" for name in (A, B)), *PACE[2:], "--fast", *redis, "--workers", "2",
+            "-s", "CONCURRENT_REQUESTS=1", "-s", "SEMCRAWL_CONCURRENCY_PER_HOST=4",
+            folder=out, proxy=server.proxy_url,
+        )  # fmt: skip
+        until(lambda: log.after(0, A) > 5 and log.after(0, B) > 5)
+        obeyed = order("defer", A)
+        until(lambda: log.after(obeyed, B) > 20)
+        assert not log.after(obeyed, A)
+        obeyed = order("prefer", A)
+        until(lambda: log.after(obeyed, A) > 20)
+        assert not log.after(obeyed, B)
+        order("unrank", A)
+        log.wait = 0.0
+        ended = run.wait()
+    assert ended.status == 0, ended.err
+    wanted = {f"http://{host}{name}" for host in (A, B) for name in NAMES}
+    assert wanted <= set(ended.documents())

@@ -7,10 +7,12 @@ from typing import Any
 from uuid import uuid4
 
 from semcrawl.frontier.contract import (
+    TURNS_OF_RANKS,
     AddressLimits,
     FrontierOptions,
     HostFacts,
     Lease,
+    Rank,
     Rest,
     WaitingLink,
     checked_pace,
@@ -51,6 +53,10 @@ class RedisPace:
     async def rest(self, host: str, seconds: float) -> None:
         """Let a host rest."""
         await self._server.run("rest", [host, checked_rest(seconds)])
+
+    async def rank(self, host: str, rank: Rank) -> None:
+        """Put a host before others, after them, or among them."""
+        await self._server.run("rank", [host, TURNS_OF_RANKS[rank]])
 
     async def reward(self, host: str, *, target: bool) -> None:
         """Count a fetch on the host, and whether it gave a target."""

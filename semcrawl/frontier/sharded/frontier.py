@@ -21,6 +21,7 @@ from semcrawl.frontier.contract import (
     HostFacts,
     Lease,
     LeftOutLinks,
+    Rank,
     Rest,
     SkippedHosts,
     WaitingLink,
@@ -63,6 +64,10 @@ class ShardedPace(ShardedPart):
     async def rest(self, host: str, seconds: float) -> None:
         """Let a host rest."""
         await self._shards.change(host, lambda shard: shard.pace.rest(host, seconds))
+
+    async def rank(self, host: str, rank: Rank) -> None:
+        """Put a host before others, after them, or among them."""
+        await self._shards.change(host, lambda shard: shard.pace.rank(host, rank))
 
     async def reward(self, host: str, *, target: bool) -> None:
         """Count a fetch on the host, and whether it gave a target."""

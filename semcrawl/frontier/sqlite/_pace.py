@@ -6,10 +6,12 @@ from math import isfinite
 from uuid import uuid4
 
 from semcrawl.frontier.contract import (
+    TURNS_OF_RANKS,
     AddressLimits,
     FrontierOptions,
     HostFacts,
     Lease,
+    Rank,
     Rest,
     WaitingLink,
     checked_pace,
@@ -68,6 +70,17 @@ class SqlitePace:
             file_availability(t, row.id)
 
         await self._store.run(rest)
+
+    async def rank(self, host: str, rank: Rank) -> None:
+        """Put a host before others, after them, or among them."""
+
+        def set_rank(t: Transaction) -> None:
+            row = t.host_named(host)
+            row.turn = TURNS_OF_RANKS[rank] or None
+            t.touch(row)
+            file_turn(t, row.id)
+
+        await self._store.run(set_rank)
 
     async def reward(self, host: str, *, target: bool) -> None:
         """Count a fetch on the host, and whether it gave a target."""

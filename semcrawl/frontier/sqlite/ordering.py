@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import copysign
 from typing import Any
 from urllib.parse import urlsplit
 from zlib import crc32
@@ -14,6 +15,8 @@ from semcrawl.frontier.sqlite.file import EMPTY, LOCAL, PARKED, SPREAD, Host, Pa
 
 #: turn of untried hosts, which come last
 LATER = 1e308
+#: from here on a turn is that of a host which comes before or after others, which this score shows
+_RANKED, _SCORE_OF_RANK = 1e307, 1e300
 #: time without a probe that does not count as being down (µs)
 STOOD_STILL = 180_000_000
 
@@ -59,8 +62,15 @@ def untried(host: Host) -> bool:
     return host.good is None
 
 
+def is_ranked(host: Host) -> bool:
+    """Whether a host comes before or after all others, as an operator said."""
+    return abs(host.turn or 0.0) >= _RANKED
+
+
 def turn(t: Transaction, host: Host) -> float:
     """Return the virtual time of a host's next turn: start-time fair queueing."""
+    if host.turn is not None and is_ranked(host):
+        return host.turn
     # once some hosts were found dead, untried hosts come last
     if t.totals["dead"] > 1 and untried(host):
         return LATER
@@ -71,7 +81,7 @@ def turn(t: Transaction, host: Host) -> float:
 
 def move_turn(t: Transaction, host: Host) -> None:
     """Move a host's turn after a take, the further the less it yields."""
-    if t.options["fairness"] == "off":
+    if t.options["fairness"] == "off" or is_ranked(host):
         return
     now = max(host.turn or 0.0, float(t.totals["turn"]))
     weight = 1.0
@@ -145,6 +155,7 @@ _FILE_HOST = (
     f"UPDATE front SET (score, key, seq, part) = ({_BEST_OF_HOST}), turn = ?"  # noqa: S608
     " WHERE queue = ? AND host = ?"
 )
+_RANK = "UPDATE front SET score = score + ? WHERE queue = ? AND host = ?"
 
 
 def file_host(t: Transaction, queue: int, host: int, may: bool | None = None) -> None:
@@ -158,6 +169,8 @@ def file_host(t: Transaction, queue: int, host: int, may: bool | None = None) ->
         ):
             t.execute("INSERT INTO front (queue, host, waiting) VALUES (?, ?, 0)", (queue, host))
             t.execute(_FILE_HOST, (*values, place, queue, host))
+        if is_ranked(row):
+            t.execute(_RANK, (copysign(_SCORE_OF_RANK, place), queue, host))
         return
     t.execute(
         "UPDATE front SET score = NULL, turn = NULL, key = NULL, seq = NULL, part = NULL"

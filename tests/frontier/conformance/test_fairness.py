@@ -55,6 +55,50 @@ async def test_values_come_before_fairness(open_frontier: OpenFrontier) -> None:
     assert await drain(frontier) == ["0", "1", "2", "other", "last"]
 
 
+@pytest.mark.parametrize("fairness", ["off", "yield"])
+async def test_a_host_comes_first_or_last_whatever_the_values(
+    open_frontier: OpenFrontier, fairness: str
+) -> None:
+    frontier = await open_frontier(fairness=fairness)
+
+    async def expect(*wanted: str) -> None:
+        assert await frontier.inspector.audit() == []
+        leases = await frontier.take(3, Q)
+        assert names(leases) == list(wanted)
+        assert await frontier.inspector.audit() == []
+        await frontier.release_host(leases)
+        await frontier.give_back(leases)
+
+    await frontier.set_values({"a": 9.0, "b": 5.0, "c": 1.0})
+    for name in "abc":  # the group of one host each
+        await frontier.add([link(name, host=f"{name}.example", group=name)])
+    await expect("a", "b", "c")
+    await frontier.pace.rank("c.example", 1)
+    await frontier.pace.rank("a.example", -1)
+    await expect("c", "b", "a")
+    await frontier.pace.rank("c.example", 0)
+    await expect("b", "c", "a")
+    await frontier.pace.rank("a.example", 0)
+    await expect("a", "b", "c")
+
+
+async def test_a_host_comes_first_or_last_in_a_group_of_several(
+    open_frontier: OpenFrontier,
+) -> None:
+    frontier = await open_frontier()
+    await frontier.set_values({"better": 1.0})
+    hosts = ("a.example", "b.example", "c.example")
+    await frontier.add([link(host[0], host=host, group="g") for host in hosts])
+    await frontier.add([link(f"{host[0]}2", host=host, group="better") for host in hosts[:2]])
+    await frontier.pace.rank("c.example", 1)
+    await frontier.pace.rank("a.example", -1)
+    assert await frontier.inspector.audit() == []
+    taken = names(await frontier.take(5, Q))
+    assert [name for name in taken if len(name) == 1] == ["c", "b", "a"]
+    assert taken.index("b2") < taken.index("a2")  # in one shard the group may have one host
+    assert await frontier.inspector.audit() == []
+
+
 @pytest.mark.slow
 async def test_a_host_that_wants_to_be_left_alone_rests(open_frontier: OpenFrontier) -> None:
     """So long at least: a shorter rest that is asked for meanwhile changes nothing."""

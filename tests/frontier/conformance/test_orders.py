@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from frontier_calls import OpenFrontier
+from frontier_calls import OpenFrontier, Q, link, names
 from scrapy.settings import Settings
 
 from semcrawl.crawl.crawllimits import CrawlLimits
@@ -95,6 +95,34 @@ async def test_a_delay_is_kept_and_never_below_what_robots_ask_for(
     assert (await frontier.inspector.paces())["d.example"][0] == 4.0
     with pytest.raises(UsageError, match="asks for 3 s"):
         await give(frontier, "delay d.example 2")
+
+
+async def test_hosts_come_first_or_last_until_that_is_taken_back(
+    open_frontier: OpenFrontier,
+) -> None:
+    frontier = await open_frontier()
+    for key, name in enumerate("abc"):
+        await frontier.add([link(name, host=f"{name}.example", group=name, key=float(key))])
+
+    async def taken() -> list[str]:
+        leases = await frontier.take(3, Q)
+        await frontier.release_host(leases)
+        await frontier.give_back(leases)
+        return names(leases)
+
+    await give(frontier, "prefer C.example b.example")
+    await give(frontier, "defer a.example b.example")
+    assert (await load_orders(frontier)).lines() == [
+        "first: c.example", "last: a.example", "last: b.example"
+    ]  # fmt: skip
+    assert await taken() == ["c", "a", "b"]
+    await give(frontier, "unrank c.example a.example")
+    assert await taken() == ["a", "c", "b"]
+    with pytest.raises(UsageError, match=r"a\.example comes neither first nor last"):
+        await give(frontier, "unrank a.example")
+    await give(frontier, "reset")
+    assert await taken() == ["a", "b", "c"]
+    assert (await load_orders(frontier)).lines() == []
 
 
 async def test_a_seed_waits_on_the_list_of_the_spider(open_frontier: OpenFrontier) -> None:

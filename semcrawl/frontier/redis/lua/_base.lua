@@ -67,7 +67,6 @@ end
 
 local SEQ = 6                -- bytes of a sequence number
 local PLACE = 8 + SEQ        -- bytes of a link's place: key, sequence number
-local NO_TURN = '\0\0\0\0\0\0\0\0'
 
 -- A double as 8 bytes that sort (by memcmp) like the numbers.
 local ZERO = '\128\0\0\0\0\0\0\0'

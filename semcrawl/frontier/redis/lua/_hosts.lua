@@ -71,11 +71,24 @@ end
 -- Whether a host gave nothing yet.
 local function untried(host) return call('HEXISTS', GOOD, host) == 0 end
 
+-- From RANKED on, a turn is that of a host which comes before or after others, as an operator said.
+local RANKED = 1e307
+
+-- The turn of such a host; nil for others.
+local function rank(host)
+  local own = tonumber(call('HGET', TURNS, host) or 0)
+  return math.abs(own) >= RANKED and own or nil
+end
+
 local LATER = string.rep('\255', 8)
+-- The turn of all hosts without fairness in frontiers of semcrawl 0.3, which nothing can precede.
+local OLD_TURN = string.rep('\0', 8)
 
 local function turn(host)
+  local ranked = rank(host)
+  if ranked then return sortable(ranked) end
   if UNTRIED_LAST and untried(host) then return LATER end
-  if OPTIONS.fairness == 'off' then return NO_TURN end
+  if OPTIONS.fairness == 'off' then return ZERO end
   return sortable(tonumber(call('HGET', TURNS, host) or call('HGET', META, 'turn') or 0))
 end
 
@@ -89,7 +102,7 @@ end
 
 -- Move a host's turn after a take, the further the less it yields.
 local function move_turn(host)
-  if OPTIONS.fairness == 'off' then return end
+  if OPTIONS.fairness == 'off' or rank(host) then return end
   local t, weight = turn_time(host), 1
   if OPTIONS.fairness == 'yield' then
     local fetches, targets = host_yield(host)

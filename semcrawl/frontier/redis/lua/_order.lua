@@ -11,6 +11,9 @@ local function value(group)
   return tonumber(call('HGET', VALUES, group) or 0)
 end
 
+-- Added to the scores of hosts that come before or after others in front:.
+local SCORE_OF_RANK = 1e300
+
 -- File a host in front: by its best local group.
 local function file_host(queue, host, may_be_asked)
   local front, filed = ROOT .. 'front:' .. queue, ROOT .. 'filed:' .. queue
@@ -21,12 +24,14 @@ local function file_host(queue, host, may_be_asked)
   end
   local old = call('HGET', filed, host)
   if best[1] then
+    local ranked, score = rank(host), best[2]
+    if ranked then score = num(tonumber(score) + (ranked < 0 and -SCORE_OF_RANK or SCORE_OF_RANK)) end
     local place = turn(host) .. string.sub(best[1], 1, PLACE)
     if old ~= place then
       if old then call('ZREM', front, old .. host) end
       call('HSET', filed, host, place)
     end
-    call('ZADD', front, best[2], place .. host)
+    call('ZADD', front, score, place .. host)
   elseif old then
     call('ZREM', front, old .. host)
     call('HDEL', filed, host)
@@ -132,6 +137,18 @@ local function file_availability(host)
   end
 end
 
+-- File a host whose turn changed.
+local function file_turn(host)
+  for _, queue in ipairs(all_queues()) do
+    file_host(queue, host)
+    for _, entry in ipairs(call('ZRANGE', ROOT .. 'global:' .. queue, '0', '-1')) do
+      local group = string.sub(entry, 9 + PLACE)
+      local place = call('HGET', place_key(queue, group), host)
+      if place and place ~= '' then file_spread(queue, host, group, string.sub(place, 9)) end
+    end
+  end
+end
+
 -- Hosts and groups to check at first for one that is not skipped, and most hosts to check.
 local LOOKED_AT, SEARCHED = 50, 5000
 
@@ -187,8 +204,8 @@ local function best(queues, leave_out)
     end
     if not score then return nil end
     if not head then
-      local was_last = string.sub(place, 1, 8) == LATER
-      if was_last ~= (turn(id) == LATER) then
+      local filed = string.sub(place, 1, 8)
+      if filed == OLD_TURN or (filed == LATER) ~= (turn(id) == LATER) then
         file_host(queue, id)
       else
         local first = call('ZRANGE', local_key(queue, id), '0', '0')[1]

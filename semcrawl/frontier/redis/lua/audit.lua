@@ -91,7 +91,9 @@ for _, queue in ipairs(all_queues()) do
       local best = call('ZRANGE', local_key(queue, host), 0, 0, 'WITHSCORES')
       local filed = call('HGET', ROOT .. 'filed:' .. queue, host) or ''
       expect('filed ' .. host, string.sub(filed, 9), string.sub(best[1], 1, PLACE))
-      expect('front ' .. host, call('ZSCORE', ROOT .. 'front:' .. queue, filed .. host), best[2])
+      local added = rank(host) and (rank(host) < 0 and -SCORE_OF_RANK or SCORE_OF_RANK) or 0
+      expect('front ' .. host, tonumber(call('ZSCORE', ROOT .. 'front:' .. queue, filed .. host) or nil),
+             best[2] + added)
     end
   end
   expect('hosts in front:' .. queue, call('ZCARD', ROOT .. 'front:' .. queue), n)

@@ -6,15 +6,7 @@ local host, step = ARGS[1], ARGS[2]
 local good = call('HGET', GOOD, host)
 if not good and ARGS[3] ~= '' then call('HSET', GOOD, host, ARGS[3]) end
 if not good and ARGS[3] ~= '' and UNTRIED_LAST then
-  -- an untried host came last
-  for _, queue in ipairs(all_queues()) do
-    file_host(queue, host)
-    for _, entry in ipairs(call('ZRANGE', ROOT .. 'global:' .. queue, '0', '-1')) do
-      local group = string.sub(entry, 9 + PLACE)
-      local place = call('HGET', place_key(queue, group), host)
-      if place and place ~= '' then file_spread(queue, host, group, string.sub(place, 9)) end
-    end
-  end
+  file_turn(host)  -- an untried host came last
 end
 local since, till, rest = down_record(host)
 local left = math.max((rest or tonumber(call('HGET', RESTS, host) or 0)) - step, 0)
