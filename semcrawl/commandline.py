@@ -553,7 +553,7 @@ def _found_at_once(command: str, module: str) -> Iterator[None]:
     It would load all of its own before, and what they need.
     """
     search = cmdline._get_commands_dict
-    if module and module == _ours().get(command):
+    if module and module == our_commands().get(command):
         cmdline._get_commands_dict = lambda *_: {command: import_module(module).Command()}
     try:
         yield
@@ -615,7 +615,7 @@ def _version() -> str:
 
 def _overview() -> str:
     """Return the list of commands, ours with a description."""
-    ours = _ours()
+    ours = our_commands()
     lines = [
         "semcrawl finds the RDF that web sites publish and brings it home as quads.",
         "",
@@ -633,7 +633,7 @@ def _overview() -> str:
 def _check(command: str) -> None:
     """Raise ``UsageError`` for an unknown command."""
     known = {*_names("scrapy.commands"), *(e.name for e in entry_points(group="scrapy.commands"))}
-    known.update(_ours())
+    known.update(our_commands())
     if module := get_project_settings()["COMMANDS_MODULE"]:
         known.update(_names(module))
     if command not in known:
@@ -657,7 +657,7 @@ def _settings_for(command: str) -> Settings:
     """
     settings = get_project_settings()
     module = settings["COMMANDS_MODULE"]
-    ours = _ours().get(command, "")
+    ours = our_commands().get(command, "")
     theirs = {"crawl", "parse", *(_names(module) if module else ())}
     if module != _OURS and ours and command not in theirs:
         settings = Settings()
@@ -674,12 +674,17 @@ def _settings_for(command: str) -> Settings:
     return settings
 
 
-def _ours() -> dict[str, str]:
+def our_commands() -> dict[str, str]:
     """Return the names of our commands, and those of houses, with their modules."""
     found = {name: f"{_OURS}.{name}" for name in _names(_OURS)}
     for house in houses():
         found.update(house.commands)
     return dict(sorted(found.items()))
+
+
+def scrapy_commands() -> list[str]:
+    """Return the names of Scrapy's commands."""
+    return _names("scrapy.commands")
 
 
 def _names(package: str) -> list[str]:
