@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,11 +23,13 @@ from semcrawl.metadata.history import DocumentHistory
 from semcrawl.metadata.records import Fetch, fetch_row
 from semcrawl.pipelines.metadata import _no_place
 from semcrawl.pipelines.quadsfile import QuadsFile
+from semcrawl.results.stores import _provenance
 from semcrawl.results.stores.delivery import Deliverer
 from semcrawl.results.stores.naming import PROVENANCE_GRAPH, GraphNaming
 from semcrawl.results.stores.opening import check_store_settings
 from semcrawl.results.stores.sparql import SparqlStore
 from tests.inprocess import exit_status
+from tests.metadata.servers import PostgreSQL
 
 from .deliveries import counts_of_embedded, deliver, options_of
 from .documents import document, url_of
@@ -71,11 +79,7 @@ def night(folder: Path, server, at: float, items: list) -> list[list]:
     assert not deliver(deliverer)
     assert deliverer.tell() == len(items)
     assert deliverer.tell() == 0
-    before = server.counts()
-    deliverer.start_again()
-    deliver(deliverer)
-    deliverer.tell()  # as after a crash: everything once more
-    assert server.counts() == before
+    told_twice_is_the_same(deliverer, server)  # as after a crash: everything once more
     deliverer.close()
     rows = server.ask(QUERY)["results"]["bindings"]
     guide = Path(__file__).parents[2] / "docs" / "results.md"
@@ -127,6 +131,155 @@ def test_load_tells_the_embedded_store(job, capsys):
         assert (PROVENANCE_GRAPH[1:-1] in counts) == bool(options)
 
 
+def note(engine, item, record: FetchRecord) -> None:
+    """Note a document that was read, and the attempt, in the database that machines share."""
+    with engine.begin() as connection:
+        history = DocumentHistory(connection, [item])
+        history.note_document(item, partial(_no_place, item))
+        history.flush()
+        connection.execute(insert(Fetch), [fetch_row(record)])
+
+
+def read_on(folder: Path, shared: str, names: Iterable[str], value: str, at: float) -> None:
+    """Let a machine read documents."""
+    folder.mkdir(exist_ok=True)
+    file, engine = QuadsFile(folder, shared=shared), connect(shared)
+    for name in names:
+        item = replace(document(name, value, fetched_at=at + 0.5), revisit=True, content_hash=value)
+        file.append([item])
+        record = FetchRecord(
+            item.url, FetchOutcome.FETCHED_RDF, item.url, SEED, status=200, quads=1, started_at=at
+        )
+        note(engine, item, record)
+    file.close()
+    engine.dispose()
+
+
+class Interrupted(SparqlStore):
+    """A store before or after whose updates something happens."""
+
+    def __init__(self, server, before=lambda: None, after=lambda: None) -> None:
+        super().__init__(options_of(server, "gsp update"))
+        self.before, self.after = before, after
+
+    def update(self, text: str) -> None:
+        self.before()
+        super().update(text)
+        self.after()
+
+
+def told_twice_is_the_same(deliverer: Deliverer, server) -> None:
+    before = server.counts()
+    deliverer.start_again()
+    deliver(deliverer)
+    deliverer.tell()
+    assert server.counts() == before
+
+
+@pytest.mark.slow
+def test_what_an_older_telling_replaced_is_told_again(tmp_path, oxigraph):
+    """It reaches the store just after that of a later state, which is noted last."""
+    shared = f"sqlite:///{tmp_path / 'all.db'}"
+    read_on(tmp_path / "m0", shared, "ab", "1", 1000.0)
+    has_read, may_tell = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        has_read.set()
+        assert may_tell.wait(60)
+
+    def machine(number: int, store: SparqlStore) -> Deliverer:
+        made = Deliverer(tmp_path / f"m{number}", store, shared=shared, records=shared)
+        deliver(made)
+        return made
+
+    with ThreadPoolExecutor() as pool:
+
+        def let_the_older_tell() -> None:
+            if not may_tell.is_set():
+                may_tell.set()
+                assert earlier.result(60) == 2
+
+        slow = machine(0, Interrupted(oxigraph, before=wait))
+        earlier = pool.submit(slow.tell)
+        assert has_read.wait(60)
+        read_on(tmp_path / "m1", shared, "a", "2", 2000.0)
+        quick = machine(1, Interrupted(oxigraph, after=let_the_older_tell))
+        assert quick.tell() == 2
+    assert quick.tell() == 1
+    assert quick.tell() == slow.tell() == 0
+    found = oxigraph.ask(QUERY)["results"]["bindings"]
+    assert [row["brought"]["value"] for row in found] == [
+        "1970-01-01T00:33:20Z", "1970-01-01T00:16:40Z"
+    ]  # fmt: skip
+    for each in (slow, quick):
+        each.close()
+
+
+@pytest.mark.slow
+@pytest.mark.server
+def test_two_machines_tell_the_same_at_the_same_moment(tmp_path, oxigraph, monkeypatch):
+    if not PostgreSQL.binaries:
+        pytest.skip("needs PostgreSQL")
+    monkeypatch.setattr(_provenance, "_IN_A_REQUEST", 1)
+    database = PostgreSQL()
+    try:
+        database.start()
+        names = [f"d{number}" for number in range(30)]
+        read_on(tmp_path / "m0", database.url, names, "1", 1000.0)
+        read_on(tmp_path / "m1", database.url, (), "1", 1000.0)
+        both = threading.Barrier(2, timeout=60)
+        machines = [
+            Deliverer(
+                tmp_path / f"m{number}", Interrupted(oxigraph, after=both.wait),
+                shared=database.url, records=database.url,
+            )
+            for number in range(2)
+        ]  # fmt: skip
+        for machine in machines:
+            deliver(machine)
+        with ThreadPoolExecutor() as pool:
+            assert list(pool.map(Deliverer.tell, machines)) == [30, 30]
+        assert [machine.tell() for machine in machines] == [0, 0]
+        assert len(oxigraph.ask(QUERY)["results"]["bindings"]) == 30
+        for machine in machines:
+            machine.close()
+    finally:
+        database.remove()
+
+
+@pytest.mark.slow
+def test_a_telling_that_is_killed_is_done_by_the_next(tmp_path, oxigraph, monkeypatch):
+    """Whether the store has just got what was told or not."""
+    monkeypatch.setattr(_provenance, "_IN_A_REQUEST", 1)
+    shared = f"sqlite:///{tmp_path / 'all.db'}"
+    read_on(tmp_path / "m", shared, "abcdef", "1", 1000.0)
+
+    def tell(when: str) -> None:
+        tellings = iter(range(2))
+
+        def die_at_the_third() -> None:
+            if next(tellings, None) is None:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        store = Interrupted(oxigraph, **{when: die_at_the_third})
+        deliverer = Deliverer(tmp_path / "m", store, shared=shared, records=shared)
+        deliver(deliverer)
+        deliverer.tell()
+
+    for when in ("before", "after"):
+        process = multiprocessing.get_context("fork").Process(target=tell, args=(when,))
+        process.start()
+        process.join(120)
+        assert process.exitcode == -signal.SIGKILL
+    store = SparqlStore(options_of(oxigraph, "gsp update"))
+    deliverer = Deliverer(tmp_path / "m", store, shared=shared, records=shared)
+    assert deliverer.tell() == 2
+    assert deliverer.tell() == 0
+    assert len(oxigraph.ask(QUERY)["results"]["bindings"]) == 6
+    told_twice_is_the_same(deliverer, oxigraph)
+    deliverer.close()
+
+
 @pytest.mark.slow
 def test_machines_with_one_database_tell_one_history(tmp_path, oxigraph):
     """Whichever machine reads a document again, what the other told of it is replaced."""
@@ -144,11 +297,7 @@ def test_machines_with_one_database_tell_one_history(tmp_path, oxigraph):
         record = FetchRecord(
             item.url, FetchOutcome.FETCHED_RDF, item.url, SEED, status=200, quads=1, started_at=at
         )
-        with engine.begin() as connection:
-            history = DocumentHistory(connection, [item])
-            history.note_document(item, partial(_no_place, item))
-            history.flush()
-            connection.execute(insert(Fetch), [fetch_row(record)])
+        note(engine, item, record)
         told = 0
         for number in (machine, 1 - machine):
             store = SparqlStore(options_of(oxigraph, "gsp update"))

@@ -2,7 +2,7 @@
 
 The terms are those of ``semcrawl describe``. Of each document the graph has its present state, the
 attempt that brought it and the last visit; a telling replaces what was told of it before, so it can
-be repeated. ``told`` in the ledger notes how much the store knows.
+be repeated, by several machines at once too. ``told`` in the ledger notes how much the store knows.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from pyoxigraph import NamedNode, Triple
 from sqlalchemy import Connection, Engine, and_, delete, insert, or_, select
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.description import (
@@ -38,6 +39,8 @@ _IN_A_REQUEST = 100
 _MOST_GRAPHS = 1000
 #: seconds in which the record of a visit may still come
 _GRACE = 120.0
+#: tries to note what was told while other machines do so
+_TRIES = 5
 _READ = (FetchOutcome.FETCHED_RDF, FetchOutcome.FETCHED_HTML)
 _GENERATED, _VISITED = f"{PREFIXES['prov']}wasGeneratedBy", f"{NAMESPACE}lastVisit"
 
@@ -102,28 +105,42 @@ class Provenance:
         return rows[-1].id, len(ready)
 
     def _note(self, ledger: Engine, rows: Sequence[Any]) -> None:
-        with ledger.begin() as connection:
-            for keys in in_parts([row.url_key for row in rows]):
-                connection.execute(
-                    delete(Told).where(Told.target == self._target, Told.document_key.in_(keys))
-                )
-            connection.execute(
-                insert(Told),
-                [
-                    {
-                        "target": self._target,
-                        "document_key": row.url_key,
-                        "state": row.visits + row.changes,
-                    }
-                    for row in rows
-                ],
-            )
+        """Note what the store knows now; if others note it at the same moment, try again."""
+        for last in (False,) * (_TRIES - 1) + (True,):
+            try:
+                with ledger.begin() as connection:
+                    self._set_told(connection, rows)
+                return
+            except (IntegrityError, OperationalError):
+                if last:
+                    raise
+
+    def _set_told(self, connection: Connection, rows: Sequence[Any]) -> None:
+        """Note the states that were told; raises SQLAlchemy's errors, then nothing is noted.
+
+        Where another machine told a document of another state meanwhile, nobody knows whose update
+        the store has: it counts as untold.
+        """
+        keys, kept = [row.url_key for row in rows], dict[str, int]()
+        for part in in_parts(keys):
+            mine = and_(Told.target == self._target, Told.document_key.in_(part))
+            query = select(Told.document_key, Told.state).where(mine).with_for_update()
+            kept |= {row.document_key: row.state for row in connection.execute(query)}
+            connection.execute(delete(Told).where(mine))
+        states = [(row.url_key, row.visits + row.changes, row.told) for row in rows]
+        certain = [
+            {"target": self._target, "document_key": key, "state": state}
+            for key, state, before in states
+            if kept.get(key) in (before, state)
+        ]
+        if certain:
+            connection.execute(insert(Told), certain)
 
 
 def _untold(connection: Connection, target: str, after: int) -> Sequence[Any]:
     state = Document.visits + Document.changes
     return connection.execute(
-        select(Document)
+        select(Document, Told.state.label("told"))
         .outerjoin(Told, and_(Told.target == target, Told.document_key == Document.url_key))
         .where(Document.id > after, or_(Told.state.is_(None), Told.state != state))
         .order_by(Document.id)
