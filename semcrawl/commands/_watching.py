@@ -21,6 +21,7 @@ from scrapy.settings import BaseSettings
 
 from semcrawl.commandline import serve_until_stopped
 from semcrawl.commands._workers import APART, first_line, settings_to_pass
+from semcrawl.config.environment import asks_for_telemetry
 from semcrawl.config.options import ReaderOptions
 from semcrawl.errors import UsageError
 from semcrawl.settings.reader import fill
@@ -48,9 +49,10 @@ def take_redis(args: list[str], settings: BaseSettings) -> None:
 def watched(settings: BaseSettings, folder: Path, port: int | None) -> Iterator[None]:
     """Serve the page of a harvest for the block, unless ``port`` is ``None``.
 
-    Raises ``UsageError`` if the port is taken.
+    The process that does so also sends the figures to a collector, with or without a page. Raises
+    ``UsageError`` if the port is taken.
     """
-    if port is None:
+    if port is None and not asks_for_telemetry():
         yield
         return
     process = subprocess.Popen(
@@ -74,7 +76,8 @@ def watched(settings: BaseSettings, folder: Path, port: int | None) -> Iterator[
         process.stdin.close()
         process.wait()
         raise UsageError(told or "the page to watch could not be served")
-    complain(f"watch the crawl at {told}")
+    if port is not None:
+        complain(f"watch the crawl at {told}")
     try:
         yield
     finally:
@@ -89,14 +92,18 @@ def watched(settings: BaseSettings, folder: Path, port: int | None) -> Iterator[
 
 
 def serve_for_harvest(settings: BaseSettings) -> None:
-    """Serve the page of the harvest at the other end of standard input, until that is closed."""
+    """Serve the page of the harvest at the other end of standard input, until that is closed.
+
+    Without a port it only sends figures.
+    """
     from semcrawl.localpages import LOOPBACK
     from semcrawl.watch import CrawlView
+    from semcrawl.watch.telemetry import send_figures
     from semcrawl.watch.watchpages import serve_watch
 
     try:
         task: dict[str, Any] = json.loads(first_line())
-        port, folder = int(task["port"]), Path(task["folder"])
+        port, folder = task["port"], Path(task["folder"])
         for name, value in task["settings"].items():
             settings.set(name, value, "cmdline")
     except (ValueError, KeyError, TypeError, OSError):
@@ -114,10 +121,17 @@ def serve_for_harvest(settings: BaseSettings) -> None:
                 loop.call_soon_threadsafe(stopped.set)
 
         threading.Thread(target=await_end, daemon=True).start()
-        await serve_watch(view, port, _say, stopped, bind=LOOPBACK)
+        if port is None:
+            _say("")
+            try:
+                await send_figures(view.look, stopped)
+            finally:
+                await view.close()
+        else:
+            await serve_watch(view, int(port), _say, stopped, bind=LOOPBACK)
 
     try:
-        serve_until_stopped(serve, port)
+        serve_until_stopped(serve, port or 0)
     except UsageError as error:
         print("not", error, flush=True)
 

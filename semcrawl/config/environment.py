@@ -65,3 +65,14 @@ def settings_in(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 globals().update(settings_in(os.environ))
+
+
+#: variables of OpenTelemetry; any of them names a collector for metrics
+_COLLECTORS = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+
+
+def asks_for_telemetry() -> bool:
+    """Whether the environment asks to send figures to a collector of OpenTelemetry."""
+    env = os.environ
+    off = env.get("OTEL_SDK_DISABLED", "").lower() == "true"
+    return not off and env.get("OTEL_METRICS_EXPORTER") != "none" and any(map(env.get, _COLLECTORS))

@@ -93,6 +93,11 @@ def _gauge(name: str, text: str, value: float) -> Metric:
     return GaugeMetricFamily(f"semcrawl_{name}", text, value=float(value))
 
 
+def metrics_of(view: Mapping[str, Any]) -> list[Metric]:
+    """Return a view's metrics."""
+    return list(_Figures(view).collect())
+
+
 def exposition(view: Mapping[str, Any], accept: str) -> tuple[bytes, str]:
     """Return a view's metrics and their media type, as the ``Accept`` header asks."""
     registry = CollectorRegistry(auto_describe=False)

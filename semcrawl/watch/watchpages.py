@@ -7,7 +7,7 @@ import json
 import secrets
 import time
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from hashlib import sha256
 from hmac import compare_digest
 from http import HTTPStatus
@@ -16,8 +16,10 @@ from typing import Any
 
 from aiohttp import web
 
+from semcrawl.config.environment import asks_for_telemetry
 from semcrawl.config.extras import install_hint
 from semcrawl.localpages import LOOPBACK, guarded, headers_of, serve_pages
+from semcrawl.watch.telemetry import send_figures
 from semcrawl.watch.view import CrawlView
 
 #: least and most seconds between two looks, and their part of the time that a look takes
@@ -64,6 +66,8 @@ def watch_app(view: CrawlView, token: str, stopped: asyncio.Event) -> web.Applic
     pages = _Pages(view, token, stopped)
     guard = guarded(_problem, pages.policy, addresses=True)
     app = web.Application(middlewares=[guard], client_max_size=1 << 16)
+    if asks_for_telemetry():
+        app.cleanup_ctx.append(pages.telemetry)
     app.add_routes(
         [
             web.get("/", pages.page),
@@ -95,6 +99,15 @@ class _Pages:
         #: seconds between two looks
         self._pause = _LEAST
         self._open = 0
+
+    async def telemetry(self, _app: web.Application) -> AsyncIterator[None]:
+        """Send the figures to a collector while the pages are served."""
+        ended = asyncio.Event()
+        task = asyncio.create_task(send_figures(self._now, ended))
+        yield
+        self._looked = float("-inf")  # send the end
+        ended.set()
+        await task
 
     async def page(self, _request: web.Request) -> web.Response:
         """Send the page."""
