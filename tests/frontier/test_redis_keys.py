@@ -100,3 +100,25 @@ async def test_all_keys_begin_with_the_crawls_name(frontier: RedisFrontier, pref
     found = [key async for key in frontier.client.scan_iter(match=f"*{prefix} *", count=1000)]
     assert found
     assert all(key.startswith(frontier.keys.root.encode()) for key in found)
+
+
+async def test_hosts_filed_by_an_older_semcrawl_keep_their_order(
+    frontier: RedisFrontier,
+) -> None:
+    """Without fairness it filed them under a turn that nothing can precede."""
+    await frontier.add([link(name, host=f"{name}.example", group=name) for name in "abcd"])
+    redis = frontier.client
+    filed, front = frontier.keys["filed:html"], frontier.keys["front:html"]
+    places = await redis.hgetall(filed)
+    assert len(places) == 4
+    for host, place in places.items():
+        old = bytes(8) + place[8:]
+        await redis.zadd(front, {old + host: await redis.zscore(front, place + host)})
+        await redis.zrem(front, place + host)
+        await redis.hset(filed, host, old)
+    assert await frontier.inspector.audit() == []
+    await frontier.add([link("e", host="e.example", group="e", key=-1.0)])
+    await frontier.pace.rank("d.example", 1)
+    await frontier.pace.rank("a.example", -1)
+    assert names(await frontier.take(9, Q)) == ["d", "e", "b", "c", "a"]
+    assert await frontier.inspector.audit() == []

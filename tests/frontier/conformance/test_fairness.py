@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from frontier_calls import OpenFrontier, Q, drain, eventually, link, names
 
+from semcrawl.frontier.transfer import export_lines, import_lines
+
 
 async def test_a_busy_host_does_not_stall_the_others(open_frontier: OpenFrontier) -> None:
     """Even where it holds all the best groups, its own ones and shared ones."""
@@ -80,6 +82,19 @@ async def test_a_host_comes_first_or_last_whatever_the_values(
     await expect("b", "c", "a")
     await frontier.pace.rank("a.example", 0)
     await expect("a", "b", "c")
+
+
+async def test_hosts_that_come_first_or_last_do_so_where_a_frontier_is_moved(
+    open_frontier: OpenFrontier, prefix: str
+) -> None:
+    frontier, new = await open_frontier(), await open_frontier(prefix=prefix + "new")
+    for key, name in enumerate("abc"):
+        await frontier.add([link(name, host=f"{name}.example", group=name, key=float(key))])
+    await frontier.pace.rank("c.example", 1)
+    await frontier.pace.rank("a.example", -1)
+    await import_lines(new, [line async for line in export_lines(frontier)])
+    assert await new.inspector.audit() == []
+    assert names(await new.take(5, Q)) == ["c", "b", "a"]
 
 
 async def test_a_host_comes_first_or_last_in_a_group_of_several(
