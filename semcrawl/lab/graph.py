@@ -33,7 +33,7 @@ from semcrawl.reading.answer import Answer as Reading
 from semcrawl.reading.answer import AnswerOptions, AnswerReader, Form, Received
 from semcrawl.reading.queryanswers import read_query
 from semcrawl.reading.reader import Reader, at_once, discard
-from semcrawl.relevance.focus import leads_on, read_focus
+from semcrawl.relevance.focus import Counting, leads_on, read_focus
 from semcrawl.settings.reader import Values, fill
 from semcrawl.sources import Shelf, named_sitemaps
 from semcrawl.sources.endpoints import (
@@ -83,6 +83,8 @@ class Node:
     digest: bytes = b""
     #: RDF out of which not one statement can be read, for a fault of its own
     broken: bool = False
+    #: RDF whose contexts are missing
+    unread: bool = False
     #: judgement by the topic; ``None`` without a topic or a body
     judged: Judgement | None = None
     #: number of statements, and hashes of the distinct ones of an RDF document
@@ -192,6 +194,7 @@ class NodeReader:
             links=links,
             digest=sha256(body).digest(),
             broken=data.error_count > 0 and not data.quads and not data.contexts_needed,
+            unread=bool(data.contexts_needed),
             judged=None if self.topic is None else self.topic.judge(document),
             quads=data.quads,
             statements=array("Q", statement_hashes(document.statements())),
@@ -451,6 +454,8 @@ class LinkGraph:
     patterns: UrlPatterns = field(default_factory=UrlPatterns)
     #: most links from a seed to a page; 0 = no limit (``DEPTH_LIMIT``)
     depth_limit: int = 0
+    #: what counts without a topic
+    counting: Counting = Counting.BOTH
     #: which redirects are followed, and foreseen
     redirects: RedirectOptions = field(default_factory=RedirectOptions)
     #: which failures are tried again
@@ -776,6 +781,7 @@ def graph_of(
         kinds=Values(settings)["SEMCRAWL_LINK_KINDS"],
         patterns=UrlPatterns.from_settings(settings),
         depth_limit=int(settings.get("DEPTH_LIMIT") or 0),
+        counting=Counting(Values(settings)["SEMCRAWL_WORTH"]),
         redirects=RedirectOptions.from_settings(settings),
         retries=RetryRules.from_settings(settings),
     )

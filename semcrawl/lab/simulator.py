@@ -877,7 +877,10 @@ class _Crawl:
     def _grade(self, waiting: Waiting, node: Node) -> Grade:
         """Return how the crawl grades a document as a target."""
         if self.aim is None:
-            return grade(self.is_target(node), None, 1.0)
+            target, gain = grade(self.is_target(node), None, 1.0)
+            if node.answer.kind is Kind.RDF:
+                gain *= self.graph.counting.worth(node.quads, unread=node.unread)
+            return Grade(target, gain)
         relevance = self._relevance(waiting, node) or 0.0
         counts = self.aim.counts(node)
         if node.judged is None or self._is_image(node):
@@ -916,7 +919,7 @@ class _Crawl:
             duplicate=duplicate,
             new_links=new_links,
             relevance=None if kind is None or node.broken else self._relevance(waiting, node),
-            gain=None if self.aim is None else graded.gain,
+            gain=graded.gain if self.aim is not None or graded.gain < graded.target else None,
             family=waiting.state.family,
             led_to=led_to,
         )

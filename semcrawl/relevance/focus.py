@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from semcrawl import settings as defaults
@@ -16,6 +18,31 @@ _NEAR_MISS = 0.25
 _REACHED = 0.75
 #: rows of reasons that a record or a page keeps
 MAX_REASONS = 8
+
+
+#: worth of an empty document, if documents count too: less than a page that leads to a full one
+_EMPTY = 0.1
+#: number of statements from which on a document is worth 1, if statements count
+_FULL = 10_000
+
+
+class Counting(StrEnum):
+    """What counts in a crawl without a topic (``SEMCRAWL_WORTH``)."""
+
+    DOCUMENTS = "documents"
+    STATEMENTS = "statements"
+    BOTH = "both"
+
+    def worth(self, statements: int, *, unread: bool = False) -> float:
+        """Return how much of a target an RDF document with so many statements is, 0 to 1.
+
+        Of an ``unread`` one nothing is known, so it is worth 1.
+        """
+        if unread or self is Counting.DOCUMENTS:
+            return 1.0
+        if self is Counting.BOTH:
+            return 1.0 if statements else _EMPTY
+        return min(1.0, math.log(1 + statements) / math.log(1 + _FULL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +60,8 @@ class Focus:
     hard: bool = False
     #: characters of a page's text to judge
     max_size: int = defaults.SEMCRAWL_ABOUT_MAX_SIZE
+    #: what counts without a topic
+    counting: Counting = Counting.BOTH
 
 
 def read_focus(settings: Mapping[str, Any]) -> Focus:
@@ -45,6 +74,7 @@ def read_focus(settings: Mapping[str, Any]) -> Focus:
         values["SEMCRAWL_KEEP"] == "all",
         values["SEMCRAWL_FOCUS"] == "hard",
         TopicOptions.from_settings(settings).max_size,
+        Counting(values["SEMCRAWL_WORTH"]),
     )
 
 

@@ -189,6 +189,14 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "less than one target from the same number of further requests; 0 = never.",
         ),
         Setting(
+            "SEMCRAWL_WORTH",
+            "both",
+            "What counts in a crawl without a topic: `documents`, even empty ones; `statements`, "
+            "so that a document is worth the logarithm of their number; or `both`, where an empty "
+            "document is worth a tenth. The strategy `learned` goes by it.",
+            words=("documents", "statements", "both"),
+        ),
+        Setting(
             "SEMCRAWL_FAMILY_TRIES",
             10,
             "Links of one pattern in one RDF document, such as the subjects of a dump, that are "

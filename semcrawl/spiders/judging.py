@@ -42,7 +42,7 @@ class Verdict:
     """The judgement of a document: whether it is a target, by its kind and the topic."""
 
     target: bool
-    #: how much of a target it is, 0 to 1; ``None`` without a topic
+    #: how much of a target it is, 0 to 1; ``None``: 1 for a target, 0 for everything else
     gain: float | None = None
     #: relevance to the topic, which guides the crawl, 0 to 1; ``None`` without a topic
     relevance: float | None = None
@@ -169,7 +169,9 @@ class TopicJudge:
         """
         topic = self._focus.topic
         if topic is None:
-            return Verdict(counts)
+            unread = bool(reading.contexts_needed)
+            worth = self._focus.counting.worth(reading.quads, unread=unread)
+            return Verdict(counts, worth if counts and worth < 1 else None)
         judge = partial(topic.judge, Document.of_rdf(url, reading))
         return await self._verdict(judge, _size(reading), counts, may_keep)
 

@@ -13,12 +13,12 @@ def links(*urls: str, **texts: str) -> list[Link]:
     return [Link(url, position=i, **texts) for i, url in enumerate(urls)]
 
 
-def fetch(strategy, url, kind, found=(), parent=None):
+def fetch(strategy, url, kind, found=(), parent=None, gain=None):
     """Tell the strategy that ``url`` was fetched, and held the links ``found``."""
     ranked = strategy.rank(Page(url), found)
     outcome = Outcome(
         url, kind, kind is Kind.RDF, url, parent,
-        new_links=tuple(r for r in ranked if r.group is not None),
+        new_links=tuple(r for r in ranked if r.group is not None), gain=gain,
     )  # fmt: skip
     strategy.learn(outcome)
     return ranked

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semcrawl.relevance.contract import Outcome
-from semcrawl.relevance.focus import grade
+from semcrawl.relevance.focus import Counting, grade
 from semcrawl.web.vocabulary import Kind
 
 SHARES = st.floats(0, 1)
@@ -43,6 +43,27 @@ def test_where_a_topic_says_what_is_won_the_relevance_decides_what_is_kept(
 ):
     assert grade(True, relevance, threshold, worth) == (relevance >= threshold, worth)
     assert grade(False, relevance, threshold, worth) == (False, 0.0)
+
+
+@given(st.integers(0, 10**9), st.integers(0, 10**9))
+def test_with_more_statements_a_document_is_worth_no_less(one, other):
+    fewer, more = sorted((one, other))
+    for counting in Counting:
+        assert 0 <= counting.worth(fewer) <= counting.worth(more) <= 1
+
+
+def test_an_empty_document_is_worth_less_if_not_only_documents_count():
+    worths = {each: [each.worth(n) for n in (0, 1, 10_000)] for each in Counting}
+    assert worths[Counting.DOCUMENTS] == [1, 1, 1]
+    assert worths[Counting.BOTH] == [0.1, 1, 1]
+    nothing, one, full = worths[Counting.STATEMENTS]
+    assert (nothing, full) == (0, 1)
+    assert 0 < one < 0.1
+
+
+@given(st.sampled_from(Counting))
+def test_of_a_document_whose_contexts_are_missing_nothing_is_known(counting):
+    assert counting.worth(0, unread=True) == 1
 
 
 def test_a_copy_brings_nothing_new():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from semcrawl.links import Link, Page, folders_above
 from semcrawl.relevance.contract import Label, Outcome, Relevance
+from semcrawl.relevance.focus import Counting
 from semcrawl.relevance.learned import Learned, LearnedOptions
 from semcrawl.relevance.learned.model import page_index
 from semcrawl.web.vocabulary import Kind
@@ -43,6 +44,20 @@ def test_learns_which_pages_lead_to_rdf():
         fetch(strategy, bad[i], Kind.HTML, parent="http://a.example/")
     new = keys(strategy, ["http://a.example/item/77.html", "http://a.example/news/77.html"])
     assert new["http://a.example/item/77.html"] < new["http://a.example/news/77.html"]
+
+
+@pytest.mark.parametrize("counting", [Counting.DOCUMENTS, Counting.BOTH])
+def test_empty_documents_shut_out_what_leads_to_full_ones_only_if_documents_count(counting):
+    strategy, gain = Learned(), counting.worth(0)
+    pages = [f"http://a.example/item/{i}.html" for i in range(40)]
+    fetch(strategy, "http://a.example/", Kind.HTML, links(*pages))
+    for i, page in enumerate(pages):
+        data = f"http://a.example/api/{i}.ttl"
+        fetch(strategy, page, Kind.HTML, links(data), parent="http://a.example/")
+        fetch(strategy, data, Kind.RDF, parent=page, gain=gain)
+    new = keys(strategy, ["http://a.example/item/77.html", "http://a.example/downloads"])
+    first = min(new, key=new.__getitem__)
+    assert first.endswith("downloads") == (counting is Counting.BOTH)
 
 
 def test_a_list_page_gets_its_due_when_what_it_lists_pays():

@@ -9,6 +9,10 @@ import pytest
 from harvest.runs import Run, harvest
 
 from semcrawl.lab.demo import DemoWeb, serve
+from semcrawl.rdf import Detection, Reading
+from semcrawl.relevance.focus import read_focus
+from semcrawl.spiders.judging import TopicJudge, Verdict
+from semcrawl.web.vocabulary import Kind
 from spiders.site import handler, page, script
 
 D = "http://d.example"
@@ -32,6 +36,28 @@ def crawl(folder: Path, pages: dict[str, object], targets: str) -> Run:
             f"{D}/", "--fast", "--targets", targets, "--pages", str(BUDGET),
             folder=folder / "out", proxy=server.proxy_url,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("counting", "gains"),
+    [
+        ("documents", (None, None, None)),
+        ("both", (0.1, None, None)),
+        ("statements", (0, 0.5, None)),
+    ],
+)
+async def test_what_a_document_is_worth_depends_on_what_counts(
+    counting: str, gains: tuple[float | None, ...]
+) -> None:
+    """Empty, with 99 statements, and with statements in contexts that cannot be had."""
+    judge = TopicJudge(read_focus({"SEMCRAWL_WORTH": counting}))
+    rdf = Detection(Kind.RDF)
+    missing = Reading(rdf, b"", contexts_needed=("http://contexts.example/",))
+    readings = Reading(rdf, b""), Reading(rdf, b"", quads=99), missing
+    for reading, gain in zip(readings, gains, strict=True):
+        verdict = await judge.rdf(f"{D}/", reading, counts=True)
+        assert verdict == Verdict(True, gain if gain is None else pytest.approx(gain, abs=1e-4))
+        assert await judge.rdf(f"{D}/", reading, counts=False) == Verdict(False)
 
 
 @pytest.mark.slow
