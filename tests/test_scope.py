@@ -6,6 +6,7 @@ import pytest
 
 from semcrawl.config.scope import Scope
 from semcrawl.errors import UsageError
+from semcrawl.links import Link
 
 INSIDE, OUTSIDE = "http://data.a.org/", "http://b.org/x"
 
@@ -23,6 +24,49 @@ def test_a_site_is_what_its_seeds_domain_holds_and_the_rdf_that_it_links_to():
     assert scope.allows(OUTSIDE, label_r=True)
     assert not scope.inside(OUTSIDE)
     assert not scope.allows(OUTSIDE, label_r=False)
+
+
+OWN = "http://data.example/mine/rdf/all.nq"
+
+
+def says(url: str, **how: str) -> Link:
+    return Link(url, **{"element": "link", "rel": "alternate", "type": "text/turtle", **how})
+
+
+def test_the_pages_of_a_site_by_its_other_name_are_in_scope_and_no_others_there() -> None:
+    scope = scope_of("site")
+    pages = [Link(f"http://data.example/mine/id/{n}?x=/") for n in range(5)]
+    around = [Link("http://data.example/"), Link("http://b.org/mine/1")]
+    place = scope.place_of_own_data([*around, *pages, says(OWN)])
+    assert place == "data.example/mine/"
+    scope.roots.add(place)
+    assert scope.inside(pages[0].url)
+    assert scope.inside("https://data.example/mine/id/other")
+    assert not any(map(scope.inside, ["http://data.example/", "http://data.example/yours/mine/"]))
+    assert scope.place_of_own_data([*pages, says(OWN)]) == ""
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        [Link(OWN), Link("http://data.example/mine/1")],
+        [says(OWN, rel="stylesheet"), Link("http://data.example/mine/1")],
+        [says(OWN, type="text/html"), Link("http://data.example/mine/1")],
+        [says(OWN, element="a"), Link("http://data.example/mine/1")],
+        [says("http://data.a.org/all.ttl"), Link("http://data.a.org/1")],
+        [says(OWN)],
+        [],
+    ],
+)
+def test_a_link_that_is_no_other_form_of_the_page_brings_no_place_into_scope(
+    links: list[Link],
+) -> None:
+    assert scope_of("site").place_of_own_data(links) == ""
+
+
+@pytest.mark.parametrize("text", ["any", "a.org"])
+def test_a_scope_that_the_user_names_is_not_widened(text: str) -> None:
+    assert scope_of(text).place_of_own_data([says(OWN), Link("http://data.example/mine/1")]) == ""
 
 
 def test_off_the_site_the_redirectors_that_are_named_are_followed():

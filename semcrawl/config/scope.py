@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,24 +12,28 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from semcrawl.errors import UsageError, os_errors_as
+from semcrawl.links import Link
 from semcrawl.settings.reader import fill, setting
 from semcrawl.web.bodies import media_type
 from semcrawl.web.charsets import text_of
 from semcrawl.web.hosts import domain_of, host_of
 from semcrawl.web.urls import Normalisation, normalise
+from semcrawl.web.vocabulary import RDF_MEDIA_TYPES
 
 #: hosts that redirect persistent identifiers to documents
 DEFAULT_REDIRECTORS = ("w3id.org", "purl.org", "purl.oclc.org", "doi.org", "dx.doi.org", "n2t.net")
 
 _MODES = ("site", "parent", "any")
+#: most folders of an address that are looked at
+_DEEPEST = 20
 
 
 @dataclass(slots=True)
 class Scope:
     """The scope of a crawl (``-a scope=…``).
 
-    ``site``: the pay-level domains of the seeds and of their redirect targets; off them only
-    redirectors and links labelled R.
+    ``site``: the pay-level domains of the seeds and of their redirect targets, and the places where
+    seeds have their own data; off them only redirectors and links labelled R.
     ``parent``: any link whose page is inside those domains (the thesis's rule, sources.md T.7).
     ``any``: everything. ``hosts``: only the listed hosts or parts of them (``host/folder/``).
     """
@@ -38,7 +42,8 @@ class Scope:
     #: hosts and path prefixes in mode ``hosts``
     hosts: tuple[tuple[str, str], ...] = ()
     redirectors: frozenset[str] = frozenset(DEFAULT_REDIRECTORS)
-    #: pay-level domains and hosts of the seeds and of their redirect targets
+    #: pay-level domains and hosts of the seeds and of their redirect targets, and ``host/folder/``
+    #: of their own data
     roots: set[str] = field(default_factory=set)
     #: those named by the user's own seeds, which may be private
     named: set[str] = field(default_factory=set)
@@ -75,7 +80,7 @@ class Scope:
         if self.mode == "any":
             return True
         if self.mode != "hosts":
-            return domain_of(url) in self.roots
+            return domain_of(url) in self.roots or not self.roots.isdisjoint(_places_above(url))
         parts = urlsplit(url)
         host = parts.hostname or ""
         if ":" in host:
@@ -85,6 +90,26 @@ class Scope:
             for known, prefix in self.hosts
             if (parts.path or "/").startswith(prefix or "/")
         )
+
+    def place_of_own_data(self, links: Sequence[Link]) -> str:
+        """Return where a seed's page keeps its own data, as ``host/folder/``; empty if on its site.
+
+        It is where RDF is of which the page says that it is another form or a description of it:
+        the lowest folder above that RDF that has two and more, and at least half, of the page's
+        links to that host. So the pages that a site links to by another name of its own are
+        followed, and nothing else on that host.
+        """
+        if self.mode in ("any", "hosts"):
+            return ""
+        for own in links:
+            if _is_own_data(own) and not self.inside(own.url):
+                host = host_of(own.url)
+                there = {link.url for link in links if host_of(link.url) == host}
+                for place in _places_above(own.url):
+                    within = sum(place in _places_above(one) for one in there)
+                    if within > 1 and 2 * within >= len(there):
+                        return place
+        return ""
 
     def may_lead(self, url: str, *, page_inside: bool = True) -> bool:
         """Whether a link may be followed if it gets the right label."""
@@ -105,6 +130,20 @@ class Scope:
         if self.mode != "site":
             return False
         return label_r or (urlsplit(url).hostname or "") in self.redirectors
+
+
+def _is_own_data(link: Link) -> bool:
+    """Whether a page says, in its head or headers, that a link leads to itself as RDF."""
+    says = {"alternate", "describedby"} & set(link.rel.lower().split())
+    is_rdf = media_type(link.type) in RDF_MEDIA_TYPES
+    return bool(says) and is_rdf and link.element in ("link", "header")
+
+
+def _places_above(url: str) -> list[str]:
+    """Return the folders that an address is in, as ``host/folder/``, the lowest first."""
+    path = url.partition("://")[2].partition("?")[0]
+    ends = [at for at, character in enumerate(path) if character == "/"]
+    return [path[: at + 1] for at in reversed(ends[-_DEEPEST:])]
 
 
 def _place(text: str) -> tuple[str, str] | None:

@@ -257,6 +257,7 @@ class BodyReader:
             if reason:
                 self.feed.leave_out(page, links, reason)
                 return ()
+            await self._widen(attempt, links)
             links = [*links, *guesses]
             barren = 0 if verdict.target else attempt.lease.entry.barren + 1
             return await self._follow(attempt, page, links, barren)
@@ -333,6 +334,13 @@ class BodyReader:
         kept = merge_links(found, limit)
         self.feed.leave_out(page, cut_off(found, kept, limit), Reason.LINKS_PER_PAGE)
         return kept
+
+    async def _widen(self, attempt: Attempt, links: Sequence[Link]) -> None:
+        """Take the place where a seed keeps its own data into the scope."""
+        if attempt.link_state.is_seed:
+            place = self.policy.scope.place_of_own_data(links)
+            if place:  # not as named: the user did not write this host, so it must not be private
+                await self.session.intake.add_roots({place})
 
     async def _follow(
         self, attempt: Attempt, page: Page, links: Sequence[Link], barren: int = 0

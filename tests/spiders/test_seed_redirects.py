@@ -35,12 +35,28 @@ def moving(targets: dict[str, str], rest: Handler | None = None) -> Handler:
     return answer
 
 
+def named(host: str) -> tuple[str, bytes]:
+    """A page whose data, and whose own pages, are on another host."""
+    own = f'<link rel="alternate" type="text/turtle" href="{host}/mine/rdf/all.ttl">'
+    return page(f"{host}/mine/id/1", f"{host}/mine/id/2", f"{host}/yours/1", head=own)
+
+
 HOSTS = {
     "w3id.org": moving({"/food": "http://short.example/f", "/gone": "http://home.example/gone"}),
     "short.example": moving({"/f": "http://www.home.example/food/"}),
     "www.home.example": moving({"/off": "http://far.example/page/"}, handler(HOME)),
     "home.example": handler({}),
     "far.example": handler({"/page/": page("/c.ttl"), "/c.ttl": TURTLE}),
+    "pages.example": handler({"/": named("http://data.example")}),
+    "data.example": handler(
+        {
+            "/mine/rdf/all.ttl": TURTLE,
+            "/mine/id/1": page("/mine/id/3", "/yours/2"),
+            "/mine/id/3": page("/mine/3.ttl"),
+            "/mine/3.ttl": ("text/turtle", b"<#it> <http://v.example/p> 3 ."),
+        }
+    ),
+    "private.example": handler({"/": named("http://127.0.0.9:9")}),
     "inside.example": moving({"/": "http://127.0.0.9:9/secret.ttl"}),
 }
 
@@ -79,6 +95,21 @@ def test_a_redirect_of_a_seed_opens_no_private_address(tmp_path: Path) -> None:
     assert run.status == 1
     assert run.outcomes()["http://127.0.0.9:9/secret.ttl"] == ["address-refused"]
     assert "leads to http://127.0.0.9:9/secret.ttl, which fails: 127.0.0.9 is a private" in run.err
+
+
+def test_the_place_where_a_seed_says_that_its_data_is_is_in_scope(tmp_path: Path) -> None:
+    folder, data = tmp_path / "out", "http://data.example"
+    crawl("http://pages.example/", "--pages", "4", folder=folder)
+    run = crawl(folder=folder)  # later runs know it
+    assert set(run.documents()) == {f"{data}/mine/rdf/all.ttl", f"{data}/mine/3.ttl"}
+    assert not [url for url in run.outcomes() if "/yours/" in url]
+
+
+def test_a_place_that_a_seed_names_opens_no_private_address(tmp_path: Path) -> None:
+    run = crawl("http://private.example/", folder=tmp_path / "out")
+    asked = {url: told for url, told in run.outcomes().items() if "127.0.0.9" in url}
+    assert asked
+    assert set(map(tuple, asked.values())) == {("address-refused",)}
 
 
 def test_seeds_that_give_nothing_are_told_of(tmp_path: Path) -> None:
