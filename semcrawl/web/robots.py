@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 import zlib
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from html.parser import HTMLParser
+from sys import getsizeof
 from urllib.parse import unquote
 
 from semcrawl.errors import UsageError
@@ -212,38 +214,51 @@ _HOST = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*)?")
 _NO_RULE = "Disallow:"
 
 
+#: length that stands for a line without a rule, and place of a literal that is not known yet
+_OTHER, _UNKNOWN = (1 << 32) - 1, -1
+
+
 class LargeRules:
     """The lines of a robots.txt; a parser gets only those that a URL may match.
 
     A rule is omitted for a URL that does not begin as the rule's pattern does, or does not contain
-    the longest literal behind the pattern's first wildcard.
+    the longest literal behind the pattern's first wildcard. All texts are parts of one, as a
+    string of its own for each would take five times the memory.
     """
 
     def __init__(self, text: str) -> None:
         """Find what the pattern of each rule begins with."""
-        self._lines: list[str] = []
-        #: what a URL must begin with, by line; ``None`` for a line without a rule
-        self._starts: list[str | None] = []
-        #: what it must contain too, as far as that was asked for
-        self._literals: dict[int, str] = {}
+        lines: list[str] = []
+        #: where each line begins in the text; at last, where one more would
+        self._begins = array("I", [0])
+        #: place and length of what a URL must begin with, by line
+        self._starts, self._lengths = array("I"), array("I")
         for line in text.splitlines():
+            begin, length = self._begins[-1], _OTHER
             if rule := _RULE.match(line):
-                self._lines.append(line)
-                self._starts.append(_start(rule[1] or "", rule[2].rstrip()))
-            elif line := line.partition("#")[0].strip():
-                self._lines.append(line)
-                self._starts.append(None)
+                length = len(_start(rule[1] or "", rule[2].rstrip()))
+                begin += max(0, rule.start(1))
+            elif not (line := line.partition("#")[0].strip()):
+                continue
+            lines.append(line)
+            self._begins.append(self._begins[-1] + len(line) + 1)
+            self._starts.append(begin)
+            self._lengths.append(length)
+        self._text = "\n".join(lines)
+        #: place and length of what it must contain too, as far as that was asked for
+        self._places = array("q", [_UNKNOWN]) * len(lines)
+        self._sizes = array("I", [0]) * len(lines)
 
     @property
     def others(self) -> int:
         """Number of lines that are not rules."""
-        return self._starts.count(None)
+        return self._lengths.count(_OTHER)
 
     @property
     def size(self) -> int:
         """Approximate size in memory, in bytes."""
-        texts = sum(map(len, self._lines)) + sum(len(start or "") for start in self._starts)
-        return texts + 170 * len(self._lines)
+        arrays = self._begins, self._starts, self._lengths, self._places, self._sizes
+        return getsizeof(self._text) + sum(map(getsizeof, arrays))
 
     def for_url(self, url: str) -> str:
         """Return the part of the robots.txt that may decide on a URL."""
@@ -251,25 +266,34 @@ class LargeRules:
         if not path.startswith("/"):
             path = "/" + path
         anywhere = path + "\n" + url
-        lines: list[str] = []
-        last = -1
-        for number, start in enumerate(self._starts):
-            if start is None or path.startswith(start):
-                if start is not None and self._literal(number) not in anywhere:
+        text, lines, last = self._text, list[str](), -1
+        parts = zip(self._starts, self._lengths, self._places, self._sizes, strict=True)
+        for number, (at, length, place, size) in enumerate(parts):
+            if length != _OTHER:
+                if length and not path.startswith(text[at : at + length]):
                     continue
-                if number > last + 1:
-                    lines.append(_NO_RULE)
-                lines.append(self._lines[number])
-                last = number
+                literal = self._literal(number) if place < 0 else text[place : place + size]
+                if literal not in anywhere:
+                    continue
+            if number > last + 1:
+                lines.append(_NO_RULE)
+            lines.append(self._line(number))
+            last = number
         return "\n".join(lines)
+
+    def _line(self, number: int) -> str:
+        return self._text[self._begins[number] : self._begins[number + 1] - 1]
 
     def _literal(self, number: int) -> str:
         """Return the longest literal of a rule behind its first wildcard."""
-        literal = self._literals.get(number)
-        if literal is None:
-            line = self._lines[number].partition("#")[0].rstrip()
-            literal = self._literals[number] = _longest_literal(line.partition("*")[2])
-        return literal
+        at = self._places[number]
+        if at == _UNKNOWN:
+            line = self._line(number).partition("#")[0].rstrip()
+            literal = _longest_literal(line.partition("*")[2])
+            # what is written otherwise, with another escape, decides nothing
+            at = self._places[number] = max(0, line.find(literal)) + self._begins[number]
+            self._sizes[number] = len(literal) if literal in line else 0
+        return self._text[at : at + self._sizes[number]]
 
 
 def _start(plain: str, rest: str) -> str:
