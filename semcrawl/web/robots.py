@@ -266,6 +266,9 @@ class LargeRules:
         if not path.startswith("/"):
             path = "/" + path
         anywhere = path + "\n" + url
+        # a literal whose ends are not there is not there: that is known without a search, which
+        # takes long in long addresses
+        threes = {anywhere[at : at + 3] for at in range(len(anywhere) - 2)}
         text, lines, last = self._text, list[str](), -1
         parts = zip(self._starts, self._lengths, self._places, self._sizes, strict=True)
         for number, (at, length, place, size) in enumerate(parts):
@@ -273,6 +276,8 @@ class LargeRules:
                 if length and not path.startswith(text[at : at + length]):
                     continue
                 literal = self._literal(number) if place < 0 else text[place : place + size]
+                if len(literal) > 2 and not (literal[:3] in threes and literal[-3:] in threes):
+                    continue
                 if literal not in anywhere:
                     continue
             if number > last + 1:
