@@ -47,7 +47,7 @@ SLOW = -m "(slow or server or sites) and not study" -p no:cacheprovider --reruns
 # one more than the two processors of CI: some tests wait
 
 slow: ## run the slow tests and those against real servers side by side
-	$(BIN)/pytest -n 3 --dist loadfile $(SLOW) --durations=15 $(addprefix --ignore=,$(KILLS) $(TIMED) tests/wild)
+	$(BIN)/pytest -n 4 --dist loadfile $(SLOW) --durations=15 $(addprefix --ignore=,$(KILLS) $(TIMED) tests/wild)
 
 many: ## run the property tests with many examples
 	HYPOTHESIS_PROFILE=many FORMS=300 $(BIN)/pytest -n 2 -q \
