@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import subprocess
+import sys
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -65,3 +66,17 @@ def test_a_shell_completes_commands_and_options(
 def test_a_shell_that_is_not_known_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_status(completion.Command(), "cmd") == 2
     assert capsys.readouterr().err == "semcrawl: name one shell: bash, zsh, fish\n"
+
+
+@pytest.mark.slow
+def test_without_an_extra_the_commands_that_need_it_are_not_completed() -> None:
+    code = (
+        "import sys; sys.modules['PIL'] = None\n"
+        "from semcrawl.__main__ import main\n"
+        "sys.argv = ['semcrawl', 'completion', 'bash']\n"
+        "main()"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert run.stderr == ""
+    assert "_shtab_semcrawl_harvest" in run.stdout
+    assert "_shtab_semcrawl_evaluate" not in run.stdout

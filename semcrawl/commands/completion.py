@@ -55,9 +55,19 @@ class Command(OfflineCommand):
 
 
 def _commands() -> dict[str, ScrapyCommand]:
-    """Return all commands by name, Scrapy's among them."""
+    """Return all commands by name, Scrapy's among them.
+
+    Those that need an extra which is not installed are left out, as they could not run.
+    """
     modules = {name: f"scrapy.commands.{name}" for name in scrapy_commands()} | our_commands()
-    return {name: import_module(module).Command() for name, module in sorted(modules.items())}
+    found: dict[str, ScrapyCommand] = {}
+    for name, module in sorted(modules.items()):
+        try:
+            found[name] = import_module(module).Command()
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] in ("semcrawl", "scrapy"):
+                raise
+    return found
 
 
 def _quiet(text: str) -> str:
