@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from semcrawl.config.extras import install_hint
 from semcrawl.errors import UsageError
-from semcrawl.lab.imageworlds import IMAGE_STRATEGIES, image_webs
 from semcrawl.lab.recorded import RecordedWorld
 from semcrawl.lab.thesis import thesis_worlds
 from semcrawl.lab.topicworlds import (
@@ -89,7 +89,15 @@ def load_worlds(name: str, seed: int = 0) -> WorldSet:
 
 
 def image_worlds(name: str, seed: int) -> WorldSet:
-    """Return the generated web of ``evaluate images`` (I), once for each of three queries."""
+    """Return the generated web of ``evaluate images`` (I), once for each of three queries.
+
+    Raises ``UsageError`` without the extra that makes the images.
+    """
+    try:
+        from semcrawl.lab.imageworlds import IMAGE_STRATEGIES, image_webs  # draws with Pillow
+    except ModuleNotFoundError as error:
+        hint = install_hint("images")
+        raise UsageError(f"{error.name} is not installed: {hint}") from None
     webs = image_webs(seed)
 
     def measure(report: Callable[[int], None]) -> dict[str, Any]:
