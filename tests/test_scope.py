@@ -53,6 +53,7 @@ def test_the_pages_of_a_site_by_its_other_name_are_in_scope_and_no_others_there(
         [says(OWN, rel="stylesheet"), Link("http://data.example/mine/1")],
         [says(OWN, type="text/html"), Link("http://data.example/mine/1")],
         [says(OWN, element="a"), Link("http://data.example/mine/1")],
+        [says("http://data.example/all.nq"), Link("http://data.example/1")],
         [says("http://data.a.org/all.ttl"), Link("http://data.a.org/1")],
         [says(OWN)],
         [],

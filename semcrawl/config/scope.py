@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -97,18 +98,20 @@ class Scope:
         It is where RDF is of which the page says that it is another form or a description of it:
         the lowest folder above that RDF that has two and more, and at least half, of the page's
         links to that host. So the pages that a site links to by another name of its own are
-        followed, and nothing else on that host.
+        followed, and nothing else on that host; a whole host is never taken in.
         """
         if self.mode in ("any", "hosts"):
             return ""
-        for own in links:
-            if _is_own_data(own) and not self.inside(own.url):
-                host = host_of(own.url)
-                there = {link.url for link in links if host_of(link.url) == host}
-                for place in _places_above(own.url):
-                    within = sum(place in _places_above(one) for one in there)
-                    if within > 1 and 2 * within >= len(there):
-                        return place
+        own = [link.url for link in links if _is_own_data(link) and not self.inside(link.url)]
+        hosts = set(map(host_of, own))
+        there = {link.url for link in links if host_of(link.url) in hosts}
+        on_host = Counter(map(host_of, there))
+        within = Counter(place for url in there for place in _places_above(url))
+        for url in own:
+            for place in _places_above(url):
+                is_folder = place.count("/") > 1
+                if is_folder and within[place] > 1 and 2 * within[place] >= on_host[host_of(url)]:
+                    return place
         return ""
 
     def may_lead(self, url: str, *, page_inside: bool = True) -> bool:
@@ -139,11 +142,14 @@ def _is_own_data(link: Link) -> bool:
     return bool(says) and is_rdf and link.element in ("link", "header")
 
 
-def _places_above(url: str) -> list[str]:
-    """Return the folders that an address is in, as ``host/folder/``, the lowest first."""
-    path = url.partition("://")[2].partition("?")[0]
-    ends = [at for at, character in enumerate(path) if character == "/"]
-    return [path[: at + 1] for at in reversed(ends[-_DEEPEST:])]
+def _places_above(url: str) -> Iterator[str]:
+    """Yield the folders that an address is in, as ``host/folder/``, the lowest first."""
+    place = url.partition("://")[2].partition("?")[0]
+    for _ in range(_DEEPEST):
+        place, slash, _ = place.rpartition("/")
+        if not slash:
+            return
+        yield place + "/"
 
 
 def _place(text: str) -> tuple[str, str] | None:

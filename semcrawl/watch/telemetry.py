@@ -34,7 +34,7 @@ async def send_figures(
     Where that fails, one line says so. Without the extra, it says what to install and returns.
     """
     try:
-        figures = _Figures()
+        figures = _Instruments()
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith(("opentelemetry", "prometheus_client")):
             raise
@@ -60,7 +60,7 @@ async def send_figures(
     figures.close()
 
 
-class _Figures:
+class _Instruments:
     """Observable instruments of the last view, and their exporter."""
 
     def __init__(self) -> None:
