@@ -55,19 +55,9 @@ class Command(OfflineCommand):
 
 
 def _commands() -> dict[str, ScrapyCommand]:
-    """Return all commands by name, Scrapy's among them.
-
-    Those that need an extra which is not installed are left out, as they could not run.
-    """
+    """Return all commands by name, Scrapy's among them; no module of theirs needs an extra."""
     modules = {name: f"scrapy.commands.{name}" for name in scrapy_commands()} | our_commands()
-    found: dict[str, ScrapyCommand] = {}
-    for name, module in sorted(modules.items()):
-        try:
-            found[name] = import_module(module).Command()
-        except ModuleNotFoundError as error:
-            if (error.name or "").partition(".")[0] in ("semcrawl", "scrapy"):
-                raise
-    return found
+    return {name: import_module(module).Command() for name, module in sorted(modules.items())}
 
 
 def _quiet(text: str) -> str:
