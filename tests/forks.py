@@ -95,6 +95,22 @@ class Fork:
         self.send_signal(signal.SIGKILL)
 
 
+def run(
+    command: Sequence[str],
+    *,
+    cwd: str | Path,
+    env: Mapping[str, str],
+    timeout: float | None = None,
+    **_: object,
+) -> subprocess.CompletedProcess[str]:
+    """Do as ``subprocess.run`` does with ``python -m semcrawl``, its output captured as text."""
+    python, _, program, *arguments = command
+    assert (python, program) == (sys.executable, "semcrawl")
+    fork = Fork(arguments, Path(cwd), env)
+    out, err = fork.communicate(timeout)
+    return subprocess.CompletedProcess(command, fork.returncode or 0, out, err)
+
+
 @cache
 def _loaded() -> socket.socket:
     """Start the process that is forked; it ends with this process."""
@@ -123,6 +139,7 @@ def _serve(connection: socket.socket) -> None:
             connection.close()
             arguments, folder, variables = json.loads(first + rest)
             os.chdir(folder)
+            sys.path[0] = folder  # as ``python -m`` has it
             os.environ.clear()
             os.environ.update(variables)
             time.tzset()

@@ -3,9 +3,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 
+import forks
 import pytest
 
 from semcrawl.lab.demo import DemoWeb, serve
@@ -34,17 +34,12 @@ class Interrupted(BreadthFirst):
 
 
 def semcrawl(*arguments, cwd, **environment):
-    path = filter(None, (str(cwd), os.environ.get("PYTHONPATH")))
-    variables = {"COLUMNS": "120", "PYTHONPATH": os.pathsep.join(path), **environment}
-    everything = {**os.environ, **variables}
-    return subprocess.run(
+    everything = {**os.environ, "COLUMNS": "120", **environment}
+    return forks.run(
         [sys.executable, "-m", "semcrawl", *map(str, arguments)],
         cwd=cwd,
         env={name: value for name, value in everything.items() if value is not None},
-        capture_output=True,
-        text=True,
         timeout=120,
-        check=False,
     )
 
 
