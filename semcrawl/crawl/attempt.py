@@ -385,10 +385,14 @@ class LeaseBook:
         if (attempt := self._in_flight.get(lease.id)) is not None:
             attempt.stage = Stage.SENT
 
-    def note_downloaded(self, lease: Lease) -> None:
-        """Note that a link's download is over."""
+    def note_received(self, lease: Lease) -> None:
+        """Note that a link's response is here: its host lets us wait no longer."""
         if (attempt := self._in_flight.get(lease.id)) is not None:
             attempt.downloaded = True
+
+    def note_downloaded(self, lease: Lease) -> None:
+        """Note that a link's download is over: its host may be asked again."""
+        self.note_received(lease)
         self._released.append(lease)
 
     def pop_released(self) -> list[Lease]:

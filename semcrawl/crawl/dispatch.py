@@ -170,7 +170,7 @@ _OVERDUE = 2.0
 #: the same for a host that gave nothing yet, where it holds back the requests of others
 _OVERDUE_UNTRIED = 1.0
 #: seconds after which a response that is still being read holds back no other link at the start
-_LONG = 2.0
+_LONG = 0.3
 #: most requests in flight beyond the concurrency, as a multiple of it
 _BEYOND = 32
 #: seconds between reads of events while this worker waits only for other workers' outcomes

@@ -569,7 +569,7 @@ class Intake:
         A target that already waits moves up.
         """
         if (await self.frontier.add([self._in_place(lease, target, state)]))[0]:
-            self.learning.went_back(lease.entry)
+            self.learning.forget(lease.entry)
             return True
         await self.learning.bring_forward(target)
         return False
@@ -577,7 +577,7 @@ class Intake:
     async def put_again(self, lease: Lease, target: str, state: LinkState) -> None:
         """Put an address that was seen but never fetched in front of its group."""
         await self.frontier.add([self._in_place(lease, target, state)], again=True)
-        self.learning.went_back(lease.entry)
+        self.learning.forget(lease.entry)
 
     def _in_place(self, lease: Lease, target: str, state: LinkState) -> Entry:
         return replace(

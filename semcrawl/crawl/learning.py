@@ -343,10 +343,10 @@ class SharedLearning:
             self._in_flight[url] = now
         self.strategy.taken(taken)
 
-    def went_back(self, entry: Entry) -> None:
-        """Note that a link, or the target of its redirect, waits again (``synchronised``).
+    def forget(self, entry: Entry) -> None:
+        """No longer await the outcome of a link, or of its redirect (``synchronised``).
 
-        The other workers notice when it is taken.
+        It waits again, or for other documents. The other workers await it a while longer.
         """
         self._in_flight.pop(original_url(entry), None)
 

@@ -276,6 +276,10 @@ class CrawlSession:
             self.requests -= not held
         return held
 
+    def received(self, lease: Lease) -> None:
+        """Note that a link's response is here, before it is decoded and read."""
+        self._leases.note_received(lease)
+
     def downloaded(self, lease: Lease) -> None:
         """Note that a link's download is over: its host may be asked again."""
         self._leases.note_downloaded(lease)
@@ -301,8 +305,13 @@ class CrawlSession:
         self._leases.drop(lease)
         entry = replace(lease.entry, payload=state.pack())
         await self.frontier.give_back([replace(lease, entry=entry)], delay=delay)
-        self._learning.went_back(entry)
+        self._learning.forget(entry)
         self.wake()
+
+    def waits(self, lease: Lease) -> None:
+        """Note that a document waits for other documents: nobody waits for its outcome."""
+        self._learning.forget(lease.entry)
+        self.processed(lease)
 
     def processed(self, lease: Lease) -> None:
         """Note that a link is no longer in flight: it is read, or waits for other documents."""

@@ -129,6 +129,9 @@ class AttemptMiddleware:
         self._end_turn(request)
         if ATTEMPT not in request.meta:
             self._record(request, response)
+        session, lease = session_of(self.crawler), lease_of(request)
+        if session is not None and lease is not None:
+            session.received(lease)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:

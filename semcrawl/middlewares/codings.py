@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextvars import ContextVar
+from io import BytesIO
+from math import inf
 from typing import Any
 
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
 from scrapy.http import Request, Response
 
 from semcrawl.config.transfers import TransferOptions
 from semcrawl.crawl.attempt import ROBOTS
 from semcrawl.crawl.downloadhandler import spool_folder
+from semcrawl.rdf.detection import Compression, coding_of
+from semcrawl.rdf.limits import Budget
+from semcrawl.rdf.options import ReadOptions
+from semcrawl.rdf.packed import unpacked
+from semcrawl.rdf.streams import SafeFile
 from semcrawl.settings.reader import fill
 from semcrawl.web.bodies import BODY_FILE, BodyFile
 
@@ -23,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 #: most bytes that a body may have when it is decoded in the event loop
 _AT_ONCE = 1 << 20
+#: bytes decoded at a time into a file
+_PIECE = 1 << 20
 #: most bytes to decode now; 0: as many as bodies may have
 _MOST: ContextVar[int] = ContextVar("_MOST", default=0)
 #: takes the file of a body that is too large for memory; ``None``: it stays in memory
@@ -39,9 +48,9 @@ class ForgivingCompressionMiddleware(HttpCompressionMiddleware):
     Some servers and proxies decode bodies and keep the header, or set it for files that are not
     encoded. The reader detects the type by the content anyway.
 
-    Large bodies, and those encoded more than once, are decoded in a thread, one at a time: a few
-    bytes may become a hundred megabytes. Above ``SEMCRAWL_MAX_SIZE_IN_MEMORY`` the body is then in
-    a file, as one that came in that size.
+    Large bodies, and those encoded more than once, are decoded in a thread, one at a time and piece
+    by piece: a few bytes may become a hundred megabytes. Above ``SEMCRAWL_MAX_SIZE_IN_MEMORY`` the
+    body is then in a file, as one that came in that size.
     """
 
     def __init__(self, *, crawler: Crawler) -> None:
@@ -92,18 +101,43 @@ class ForgivingCompressionMiddleware(HttpCompressionMiddleware):
                 return super()._handle_encoding(body, content_encoding, most)
             except ValueError:  # Scrapy's error is private
                 raise _LongBodyError from None
-        plain, left = super()._handle_encoding(body, content_encoding, max_size)
-        if files is None or len(plain) <= self._disk_above:
-            return plain, left
-        # here, as Scrapy would look for the charset in all of it
-        files.append(BodyFile(self._folder))
-        files[0].write(plain)
-        return b"", left
+        names = b",".join(content_encoding).decode("latin-1").split(",")
+        kinds = [kind for kind in map(coding_of, names) if kind]
+        if files is not None and len(kinds) == len(names):
+            file = self._unpacked_to_file(body, kinds, max_size)
+            if file is not None and file.size <= self._disk_above:
+                return file.head(file.size), []
+            if file is not None:
+                files.append(file)
+                return b"", []
+        return super()._handle_encoding(body, content_encoding, max_size)
+
+    def _unpacked_to_file(
+        self, body: bytes, kinds: Sequence[Compression], most: int
+    ) -> BodyFile | None:
+        """Undo codings, the last first; ``None`` for a body that Scrapy must look at."""
+        budget = Budget(ReadOptions(max_unpacked_bytes=1 << 62, max_ratio=inf, max_seconds=inf))
+        layers = [SafeFile(BytesIO(body), budget, counted=False)]
+        file = BodyFile(self._folder)
+        try:
+            for kind in reversed(kinds):
+                layers.append(unpacked(layers[-1], kind, budget))
+            while piece := layers[-1].read(_PIECE):
+                file.write(piece)
+                if 0 < most < file.size or 0 < most * len(kinds) < budget.unpacked:
+                    raise DownloadCancelledError(
+                        f"more than {most} bytes (DOWNLOAD_MAXSIZE) decoded"
+                    )
+        except ImportError:  # the package for it is missing
+            return None
+        # of a gzip that is cut off, the beginning is as good as elsewhere
+        cut_off = file.size and set(kinds) == {Compression.GZIP}
+        return file if cut_off or not any(layer.fault for layer in layers) else None
 
     def _unpacked(self, request: Request, response: Response) -> Request | Response:
         try:
             return super().process_response(request, response)
-        except _LongBodyError:
+        except (_LongBodyError, DownloadCancelledError):
             raise
         except IgnoreRequest as error:  # too large
             if error.__cause__ is not None:

@@ -1,8 +1,8 @@
 """Reads bodies for the spiders, off the reactor, with the options of the crawl.
 
-Small bodies are read at once. Threads read large bodies in syntaxes that can be stopped after any
-statement: their parsers release the interpreter often enough (``docs/rdf.md`` has the figures), and
-nothing is copied. Processes, which can be killed, read all others.
+Small bodies are read at once. Threads read large bodies in memory, in syntaxes that can be stopped
+after any statement: their parsers release the interpreter often enough (``docs/rdf.md`` has the
+figures), and nothing is copied. Processes, which can be killed, read all others.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Reader:
         stoppable = not packed and detection.format in _STOPPABLE
         try:
             if isinstance(body, BodyFile):
-                if self.processes is not None and not stoppable:
+                if self.processes is not None:
                     return await self.processes.run(
                         isolated.read_shared_file,
                         work,

@@ -350,7 +350,7 @@ class BodyReader:
         A document with very many is no longer in flight meanwhile, as others must not wait for it.
         """
         if self.session.intake.share.is_large(links):
-            self.session.processed(attempt.lease)
+            self.session.waits(attempt.lease)
         links = await self.endpoints.take_found(page, links)
         put_in = self.feed.discover if self.follows(page) else self.feed.hand_over
         return await put_in(page, links, barren)

@@ -133,7 +133,7 @@ class ContextFetcher:
 
         The document is not in flight while it waits.
         """
-        self._session.processed(document.lease)
+        self._session.waits(document.lease)
         urls = urls[: self._rules.max_contexts]
         size = size if self._waiting + size <= _MOST_WAITING else 0
         self._waiting += size

@@ -172,6 +172,20 @@ async def test_a_link_whose_taker_is_silent_is_waited_for_once(workers: list[Wor
             await worker.answer(lease)
 
 
+async def test_what_waits_for_others_is_not_waited_for(
+    workers: list[Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a document waits for its contexts, its worker takes the next link."""
+    monkeypatch.setattr("semcrawl.crawl.dispatch._OVERDUE", 10.0 * LIMIT)
+    pages = [f"{SITE}/", f"{SITE}/home"]
+    await workers[0].session.intake.plant([(page, LinkState()) for page in pages], "html")
+    worker, lease = await next_lease(workers)
+    worker.session.downloaded(lease)
+    worker.session.waits(lease)
+    _, taken = await next_lease([worker])
+    assert {lease.entry.url, taken.entry.url} == set(pages)
+
+
 @pytest.mark.parametrize("again", [False, True], ids=["redirected", "tried again"])
 async def test_what_went_back_is_not_waited_for(
     workers: list[Worker], again: bool, monkeypatch: pytest.MonkeyPatch

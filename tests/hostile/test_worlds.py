@@ -8,7 +8,6 @@ import pytest
 
 from hostile.run import measure, seconds_alone
 from hostile.worlds import WORLDS
-from hostile.worlds.bodies import UNBOUNDED
 from hostile.worlds.slow import SILENT_SEEDS
 
 pytestmark = pytest.mark.slow
@@ -20,7 +19,7 @@ def test_silent_hosts_in_front_keep_no_document_away(tmp_path: Path) -> None:
     assert figures.broken() == figures.late()
 
 
-@pytest.mark.parametrize("name", sorted(WORLDS.keys() - {SILENT_SEEDS, UNBOUNDED}))
+@pytest.mark.parametrize("name", sorted(WORLDS.keys() - {SILENT_SEEDS}))
 def test_good_hosts_are_harvested_beside_bad_ones(name: str, tmp_path: Path) -> None:
     """A world that is late on a busy machine gets a second try."""
     (tmp_path / "first").mkdir()

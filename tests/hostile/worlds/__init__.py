@@ -12,7 +12,7 @@ _ALONE: dict[str, World] = {
 }
 #: some of them again: with two workers, and without the proxy that they have. (With the
 #: 16 hosts that turn to dripping, two workers take longer than they may on a busy machine)
-_OF_TWO = ("20 dripping hosts",)
+_OF_TWO = ("20 dripping hosts", "20 slow contexts")
 _DIRECT = ("20 dripping hosts",)
 
 WORLDS: dict[str, World] = _ALONE | {

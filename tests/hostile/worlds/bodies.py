@@ -120,8 +120,6 @@ _RULES = b"User-agent: *\n" + b"".join(
     b"Disallow: /%d/*/private?of=%d\n" % (n, n) for n in range(13_000)
 )
 ROBOTS = [f"rules{number}.example" for number in range(30)]
-#: the one world that exceeds the bounds: it is measured, not tested
-UNBOUNDED = "large bodies of one coding"
 ENCODED = [f"encoded{number}.example" for number in range(10)]
 ENCODED_AS = {"/x.ttl": ("Content-Type", "text/turtle"), "/": HTML[0]}
 LARGE = ("large0.example", "large1.example")
@@ -220,7 +218,7 @@ WORLDS = (
         prepare=make_nested_bomb,
     ),
     World(
-        UNBOUNDED,
+        "large bodies of one coding",
         "95 MB of spaces in 95 kB of gzip on each of ten hosts, as Turtle and as a page",
         {
             host: at({path: bomb(_large_gzip, kind, _GZIP) for path, kind in ENCODED_AS.items()})
