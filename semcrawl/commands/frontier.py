@@ -25,7 +25,7 @@ from semcrawl.config.checks import START_URLS_KEY
 from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier.backends import drop_crawl, visited_frontier
-from semcrawl.frontier.contract import QUEUES, FrontierState, ManagedFrontier
+from semcrawl.frontier.contract import QUEUES, FrontierState, ManagedFrontier, table_of
 from semcrawl.frontier.transfer import check_lines, export_lines, import_lines
 from semcrawl.frontier.workers import short_name
 from semcrawl.spiders.seeds import seed_list
@@ -208,7 +208,7 @@ async def _act(
         with whole_file(Path(opts.export_model)) as file:
             file.write(model)
     elif opts.requeue:
-        moved = await frontier.requeue(await frontier.inspector.queues())
+        moved = await frontier.requeue([q async for q in frontier.inspector.rows("queue")])
         print(f"{amount(moved, 'failed link')} {'waits' if moved == 1 else 'wait'} again")
     elif opts.drop:
         if leased := (await frontier.inspector.state(1, [])).counts.leased:
@@ -224,7 +224,8 @@ async def _act(
             rate = None
             if state.counts.leased and opts.rate:
                 await asyncio.sleep(opts.rate)
-                rate = (await frontier.inspector.done() - state.done) / opts.rate
+                totals = await table_of(frontier.inspector, "total")
+                rate = (totals.get("done", 0) - state.done) / opts.rate
             if opts.json:
                 print_json(_as_data(state, rate))
             else:
@@ -259,8 +260,8 @@ async def _watch(
 
 async def _learned(frontier: ManagedFrontier, relevance: str) -> bytes:
     """Return the last saved state of the strategy; of several strategies, of ``relevance``."""
-    states = await frontier.inspector.states()
-    learned = {
+    states = await table_of(frontier.inspector, "state")
+    learned: dict[str, bytes] = {
         name.removeprefix(STRATEGY_STATE): state
         for name, state in states.items()
         if name.startswith(STRATEGY_STATE)

@@ -30,7 +30,6 @@ __all__ = [
     "Frontier",
     "FrontierState",
     "HostFacts",
-    "Importer",
     "Inspector",
     "Lease",
     "LeftOutLinks",
@@ -39,10 +38,12 @@ __all__ = [
     "Pace",
     "Reason",
     "Rest",
+    "RowKind",
     "Shared",
     "SkippedHosts",
     "WaitingLink",
     "Withheld",
+    "table_of",
 ]
 
 
@@ -806,14 +807,28 @@ class ShardDigests(list[bytes]):
         self.shard = shard
 
 
+#: kinds of a frontier's rows; those that have a name are pairs of it and the content
+RowKind = Literal[
+    "queue",  # the name of a queue that ever held links
+    "total",  # one of TOTALS, and its value
+    "value",  # a group, and its value
+    "pace",  # a host with a pace of its own, and its crawl delay (seconds) with its concurrency
+    "yield",  # a host, and its HostYield, where fairness keeps it
+    "family",  # the name of a family of links, and its stored fields
+    "waiting",  # a WaitingLink; they come group by group, in their order
+    "leased",  # the WaitingLink of a lease, or of a link that was given back with a delay
+    "failed",  # a WaitingLink that is kept for a requeue
+    "withheld",  # a WaitingLink
+    "seen",  # digests of URLs ever added, a sorted portion; ShardDigests of a frontier in shards
+    "state",  # the name of a blob (learned states of strategies among them), and its content
+]
+
+
 class Inspector(Protocol):
-    """Reads a frontier for ``semcrawl frontier`` and for the export, without locking it.
+    """Reads a frontier for ``semcrawl frontier`` and for the export, and fills an empty one.
 
-    Nothing here is atomic: a running crawl changes the frontier meanwhile.
+    Nothing is locked: a running crawl changes the frontier while it is read.
     """
-
-    async def queues(self) -> list[str]:
-        """Names of all queues that ever held links."""
 
     async def state(self, top: int = 20, seed_keys: Sequence[str] = ()) -> FrontierState:
         """Return totals, the ``top`` fullest hosts, the ``top`` best groups, and all leases.
@@ -821,44 +836,18 @@ class Inspector(Protocol):
         ``seed_keys`` names the lists whose seeds are counted.
         """
 
-    async def done(self) -> int:
-        """Links finished so far."""
+    def rows(self, kind: RowKind) -> AsyncIterator[Any]:
+        """All rows of a kind, without order unless :data:`RowKind` tells one."""
 
-    def waiting(self) -> AsyncIterator[WaitingLink]:
-        """All waiting links, group by group, in their order."""
+    async def load(self, kind: RowKind, rows: Sequence[Any]) -> None:
+        """Fill an empty frontier with rows of another; atomic in each shard, and may be repeated.
 
-    def leases(self) -> AsyncIterator[LeaseState]:
-        """All leases, and links given back with a delay, whose worker is empty."""
-
-    def failed(self) -> AsyncIterator[WaitingLink]:
-        """The failed links kept for a requeue."""
-
-    def withheld(self) -> AsyncIterator[WaitingLink]:
-        """The withheld links."""
-
-    async def families(self) -> list[tuple[str, dict[str, str]]]:
-        """The families of links with their stored fields, sorted by name."""
-
-    def seen(self) -> AsyncIterator[list[bytes]]:
-        """Digests of all URLs ever added, in sorted portions.
-
-        A frontier in shards yields :class:`ShardDigests`.
+        Kinds are ``waiting`` and ``failed`` (which keep their places), ``yield``, ``family``,
+        ``seen`` (after all links), and ``total``, at the end also with the number of URLs as
+        ``seen``. The other rows come in by the methods that workers use. No worker uses the
+        frontier meanwhile. Digests do not tell their shard: all shards keep them, unless they come
+        in :class:`ShardDigests` of the same number of shards.
         """
-
-    async def values(self) -> dict[str, float]:
-        """Values of all groups."""
-
-    async def paces(self) -> dict[str, tuple[float, int]]:
-        """Crawl delay (seconds) and concurrency of hosts that have their own."""
-
-    async def yields(self) -> dict[str, HostYield]:
-        """The counts of each host, where fairness keeps them."""
-
-    async def totals(self) -> dict[str, float]:
-        """Totals since the crawl began, and the virtual time of hosts' turns."""
-
-    async def states(self) -> dict[str, bytes]:
-        """The crawl's blobs by name, learned states of strategies among them."""
 
     async def audit(self) -> list[str]:
         """Compare all sums and orders with the structures; return one line per difference.
@@ -867,33 +856,9 @@ class Inspector(Protocol):
         """
 
 
-class Importer(Protocol):
-    """Fills an empty frontier with the content that an :class:`Inspector` reads from another.
-
-    Each method is atomic and may be repeated. No worker uses the frontier meanwhile.
-    """
-
-    async def links(self, links: Sequence[WaitingLink], *, failed: bool = False) -> None:
-        """Add links at their former places, or as failed links."""
-
-    async def totals(self, totals: Mapping[str, float]) -> None:
-        """Set the totals of the former frontier."""
-
-    async def host_yield(self, host: str, numbers: Sequence[int], turn: float) -> None:
-        """Set a host's counts (fetches, targets, consecutive barren ones) and its turn."""
-
-    async def family(self, name: str, fields: Mapping[str, str]) -> None:
-        """Set the state of a family of links."""
-
-    async def seen(self, digests: Sequence[bytes]) -> None:
-        """Add digests of URLs to the seen set.
-
-        A digest does not tell its shard. All shards keep it, unless it comes in
-        :class:`ShardDigests` of the same number of shards.
-        """
-
-    async def all_seen(self, number: int) -> None:
-        """Set the total number of seen URLs, after all digests were added."""
+async def table_of(inspector: Inspector, kind: RowKind) -> dict[str, Any]:
+    """Return the rows of a kind, which have a name and a content, by name."""
+    return dict(sorted([row async for row in inspector.rows(kind)]))
 
 
 class Frontier(LinkQueue, Protocol):
@@ -949,7 +914,5 @@ class ManagedFrontier(Frontier, Protocol):
 
     #: name of the crawl
     name: str
-    #: reads all of it
+    #: reads all of it, or fills an empty one
     inspector: Inspector
-    #: fills an empty one
-    importer: Importer

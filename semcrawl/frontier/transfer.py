@@ -13,12 +13,22 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from semcrawl.errors import UsageError
-from semcrawl.frontier.contract import TOTALS, Entry, ManagedFrontier, ShardDigests, WaitingLink
+from semcrawl.frontier.contract import (
+    TOTALS,
+    Entry,
+    HostYield,
+    Inspector,
+    ManagedFrontier,
+    RowKind,
+    ShardDigests,
+    WaitingLink,
+    table_of,
+)
 
 _BATCH = 500
 #: format of the lines, independent of the backends' formats
@@ -36,30 +46,26 @@ async def export_lines(frontier: ManagedFrontier) -> AsyncIterator[str]:
 
 async def _exported(frontier: ManagedFrontier) -> AsyncIterator[str]:
     inspector = frontier.inspector
-    totals = await inspector.totals()
-    seen = (await frontier.counts(await inspector.queues(), [])).seen
+    totals = await table_of(inspector, "total")
+    seen = (await frontier.counts([queue async for queue in inspector.rows("queue")], [])).seen
     yield _line("frontier", format=_FORMAT, prefix=frontier.name, totals=totals, seen=seen)
-    for group, value in sorted((await inspector.values()).items()):
+    for group, value in (await table_of(inspector, "value")).items():
         yield _line("value", group=group, value=value)
-    for host, (delay, concurrency) in sorted((await inspector.paces()).items()):
+    for host, (delay, concurrency) in (await table_of(inspector, "pace")).items():
         yield _line("pace", host=host, delay=delay, concurrency=concurrency)
-    for host, found in (await inspector.yields()).items():
+    for host, found in (await table_of(inspector, "yield")).items():
         yield _line("yield", host=host, **asdict(found))
-    for name, fields in await inspector.families():
+    for name, fields in (await table_of(inspector, "family")).items():
         yield _line("family", name=name, fields=fields)
-    async for link in inspector.waiting():
-        yield _link_line("waiting", link)
-    async for lease in inspector.leases():
-        yield _link_line("leased", lease.link)
-    async for link in inspector.failed():
-        yield _link_line("failed", link)
-    async for link in inspector.withheld():
-        yield _link_line("withheld", link)
-    async for digests in inspector.seen():
+    states: Sequence[RowKind] = ("waiting", "leased", "failed", "withheld")
+    for state in states:
+        async for link in inspector.rows(state):
+            yield _link_line(state, link)
+    async for digests in inspector.rows("seen"):
         if digests:
             shard = {"shard": digests.shard} if isinstance(digests, ShardDigests) else {}
             yield _line("seen", digests=[digest.hex() for digest in digests], **shard)
-    for name, blob in sorted((await inspector.states()).items()):
+    for name, blob in (await table_of(inspector, "state")).items():
         yield _line("state", name=name, data=b64encode(blob).decode())
 
 
@@ -75,29 +81,30 @@ async def import_lines(frontier: ManagedFrontier, lines: Iterable[str]) -> int:
     Leased links wait again. Raises ``UsageError`` if the frontier is not empty, and as
     :func:`check_lines` does, after importing the lines before the wrong one.
     """
-    counts = await frontier.counts(await frontier.inspector.queues(), [])
+    inspector = frontier.inspector
+    counts = await frontier.counts([queue async for queue in inspector.rows("queue")], [])
     if counts.seen or not counts.finished:
         raise UsageError(f"the frontier {frontier.name!r} is not empty")
     waiting, seen, digests = 0, 0, 0
-    batch: dict[str, list[WaitingLink]] = {"waiting": [], "failed": []}
+    batch: dict[RowKind, list[WaitingLink]] = {"waiting": [], "failed": []}
     for kind, value in _rows(lines):
         if kind == "link":
             state, link = value
             batch[state].append(link)
             waiting += state == "waiting"
             if len(batch[state]) >= _BATCH:
-                await frontier.importer.links(batch[state], failed=state == "failed")
+                await inspector.load(state, batch[state])
                 batch[state] = []
         else:
             # links must come before the digests of the seen set, which would refuse them
-            await _flush(frontier, batch)
+            await _flush(inspector, batch)
             if kind == "frontier":
                 value, seen = value
             elif kind == "seen":
                 digests += len(value)
             await _import_row(frontier, kind, value)
     # shards may each have all digests; those in a Bloom filter cannot be exported
-    await frontier.importer.all_seen(min(seen or digests, digests))
+    await inspector.load("total", [("seen", min(seen or digests, digests))])
     return waiting
 
 
@@ -126,11 +133,11 @@ def _rows(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
 
 
 def _content(kind: str, row: dict[str, Any]) -> Any:
-    """Convert the content of a line to the types of the importer."""
+    """Convert the content of a line to that of a row."""
     match kind:
         case "frontier":
             totals = {name: float(row.get("totals", {}).get(name, 0)) for name in TOTALS}
-            return {name: n for name, n in totals.items() if n}, int(row.get("seen", 0))
+            return [(name, n) for name, n in totals.items() if n], int(row.get("seen", 0))
         case "link":
             return "failed" if row["state"] == "failed" else "waiting", _link(row)
         case "value":
@@ -138,8 +145,8 @@ def _content(kind: str, row: dict[str, Any]) -> Any:
         case "pace":
             return str(row["host"]), float(row["delay"]), int(row["concurrency"])
         case "yield":
-            numbers = [int(row[name]) for name in ("fetches", "targets", "barren")]
-            return str(row["host"]), numbers, float(row["turn"])
+            fetches, targets, barren = (int(row[name]) for name in ("fetches", "targets", "barren"))
+            return str(row["host"]), HostYield(fetches, targets, barren, float(row["turn"]))
         case "family":
             fields = {str(name): str(value) for name, value in row["fields"].items()}
             return str(row["name"]), fields
@@ -154,28 +161,24 @@ def _content(kind: str, row: dict[str, Any]) -> Any:
             raise UsageError(f"an unknown kind of line: {other!r}")
 
 
-async def _flush(frontier: ManagedFrontier, batch: dict[str, list[WaitingLink]]) -> None:
+async def _flush(inspector: Inspector, batch: dict[RowKind, list[WaitingLink]]) -> None:
     for state, links in batch.items():
         if links:
-            await frontier.importer.links(links, failed=state == "failed")
+            await inspector.load(state, links)
             batch[state] = []
 
 
 async def _import_row(frontier: ManagedFrontier, kind: str, value: Any) -> None:
     match kind:
         case "frontier":
-            await frontier.importer.totals(value)
+            await frontier.inspector.load("total", value)
         case "value":
             await frontier.set_values(value)
         case "pace":
             host, delay, concurrency = value
             await frontier.pace.set(host, delay=delay, concurrency=concurrency)
-        case "yield":
-            await frontier.importer.host_yield(*value)
-        case "family":
-            await frontier.importer.family(*value)
-        case "seen":
-            await frontier.importer.seen(value)
+        case "yield" | "family" | "seen":
+            await frontier.inspector.load(kind, [value])
         case "state":
             await frontier.shared.save_state(*value)
 

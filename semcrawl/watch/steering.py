@@ -19,7 +19,7 @@ from semcrawl.crawl.crawllimits import Limits
 from semcrawl.crawl.sharedrobots import RobotsAnswer
 from semcrawl.crawl.standingorders import DOMAIN, EXCLUDE, HOST, INCLUDE, Orders, changed_orders
 from semcrawl.errors import UsageError
-from semcrawl.frontier.contract import ManagedFrontier, Rank
+from semcrawl.frontier.contract import ManagedFrontier, Rank, table_of
 from semcrawl.middlewares.robots import RobotsRules, asked_delay
 from semcrawl.settings.reader import fill
 from semcrawl.spiders.seeds import seed_list, seed_url
@@ -123,7 +123,7 @@ class Order:
         if seconds < least:
             raise UsageError(f"the robots.txt of {host} asks for {least:g} s between two requests")
         key = await self._key(host)
-        kept, concurrency = (await self.frontier.inspector.paces()).get(key, (0.0, 1))
+        kept, concurrency = (await table_of(self.frontier.inspector, "pace")).get(key, (0.0, 1))
         # without an order, the pace is what robots.txt files of the domain ask for
         wanted = self.orders.delays[key][1] if key in self.orders.delays else kept
         if seconds < wanted:

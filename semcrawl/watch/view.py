@@ -30,7 +30,7 @@ from semcrawl.crawl.standingorders import Orders, load_orders
 from semcrawl.crawl.workersigns import Attempted, WorkerSign, workers_of
 from semcrawl.errors import FrontierError, SemcrawlError, StoreError, UsageError
 from semcrawl.frontier.backends import visited_frontier
-from semcrawl.frontier.contract import QUEUES, FrontierState, ManagedFrontier
+from semcrawl.frontier.contract import QUEUES, FrontierState, ManagedFrontier, table_of
 from semcrawl.frontier.workers import short_name
 from semcrawl.metadata.database import CRAWL_DB, connect, one_line, readable_db_url
 from semcrawl.metadata.records import Fetch
@@ -203,7 +203,7 @@ class CrawlView:
         pattern = self._settings.get("REDIS_START_URLS_KEY") or START_URLS_KEY
         lists = list(dict.fromkeys(seed_list(pattern, spider) for spider in QUEUES))
         state = await frontier.inspector.state(_GROUPS, lists)
-        paces = await frontier.inspector.paces()
+        paces = await table_of(frontier.inspector, "pace")
         workers = await workers_of(frontier)
         orders = await load_orders(frontier)
         by_domain = await frontier.shared.get("pace-by") == b"domain"

@@ -31,7 +31,7 @@ RUNS = int(os.environ.get("SEMCRAWL_TEST_KILL_RUNS", "2"))
 async def leases_of(settings: Settings, job: Path | None, pid: int) -> int:
     """How many links a worker has that are not acknowledged."""
     async with visited_frontier(settings, job) as frontier:
-        leases = [lease async for lease in frontier.inspector.leases()]
+        leases = (await frontier.inspector.state()).leases
     return sum(f"/{pid}/" in lease.worker for lease in leases)
 
 

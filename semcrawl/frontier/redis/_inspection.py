@@ -5,7 +5,15 @@ from __future__ import annotations
 import heapq
 import re
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any
 
 import msgpack
@@ -19,6 +27,7 @@ from semcrawl.frontier.contract import (
     HostState,
     HostYield,
     LeaseState,
+    RowKind,
     WaitingLink,
 )
 from semcrawl.frontier.links import digest, pack_blob, text
@@ -32,7 +41,7 @@ Count = Callable[[Sequence[str], Sequence[str]], Awaitable[Counts]]
 
 
 class RedisInspector:
-    """Reads a frontier's keys (:class:`~semcrawl.frontier.contract.Inspector`)."""
+    """Reads a frontier's keys, or fills them (:class:`~semcrawl.frontier.contract.Inspector`)."""
 
     def __init__(self, server: Server, keys: Keys, count: Count) -> None:
         self._server = server
@@ -45,16 +54,12 @@ class RedisInspector:
         """Return the client, whose replies are bytes."""
         return self._server.redis
 
-    async def queues(self) -> list[str]:
-        """Names of all queues that ever held links."""
-        return sorted(text(queue) for queue in await self._redis.smembers(self._keys["queues"]))
-
     async def state(self, top: int = 20, seed_keys: Sequence[str] = ()) -> FrontierState:
         """Return totals, the ``top`` fullest hosts, the ``top`` best groups, and all leases.
 
         ``seed_keys`` names the lists whose seeds are counted.
         """
-        queues = await self.queues()
+        queues = [queue async for queue in self.rows("queue")]
         totals = await self._redis.hgetall(self._keys.meta)
         now = await self._now()
         return FrontierState(
@@ -66,28 +71,38 @@ class RedisInspector:
             now=now,
             hosts=[h for queue in queues for h in await self._hosts(queue, top, now)],
             groups=[g for queue in queues for g in await self._groups(queue, top)],
-            leases=[lease async for lease in self.leases()],
+            leases=[lease async for lease in self._leases()],
             withheld=sum(family.links for family in await self._withheld.withheld()),
             left_out=int(totals.get(b"left", 0)),
         )
 
-    async def done(self) -> int:
-        """Links finished so far."""
-        return int(await self._redis.hget(self._keys.meta, "done") or 0)
+    def rows(self, kind: RowKind) -> AsyncIterator[Any]:
+        """All rows of a kind."""
+        match kind:
+            case "waiting":
+                return self._waiting()
+            case "failed":
+                return self._failed()
+            case "withheld":
+                return self._withheld_links()
+            case "family":
+                return self._families()
+            case "seen":
+                return self._seen()
+            case _:
+                return self._few(kind)
 
-    async def waiting(self) -> AsyncIterator[WaitingLink]:
-        """All waiting links, group by group, in their order."""
-        for queue in await self.queues():
+    async def _waiting(self) -> AsyncIterator[WaitingLink]:
+        async for queue in self.rows("queue"):
             async for group, hosts in self._group_hosts(queue):
                 for host in hosts:
                     for chunk in await self._chunks(queue, host, group):
                         for element in await self._redis.lrange(chunk, 0, -1):
                             yield unpack_element(self._keys.root, queue, host, group, element)
 
-    async def leases(self) -> AsyncIterator[LeaseState]:
-        """All leases, and links given back with a delay, whose worker is empty."""
+    async def _leases(self) -> AsyncIterator[LeaseState]:
         now = await self._now()
-        for queue in await self.queues():
+        async for queue in self.rows("queue"):
             for name in ("leases", "delayed"):
                 for lease, due in await self._redis.zrange(
                     self._keys[f"{name}:{queue}"], 0, -1, withscores=True
@@ -98,71 +113,99 @@ class RedisInspector:
                         link = self._link(queue, fields)
                         yield LeaseState(text(lease), text(worker), link, due / 1e6 - now)
 
-    async def failed(self) -> AsyncIterator[WaitingLink]:
-        """The failed links kept for a requeue."""
-        for queue in await self.queues():
+    async def _failed(self) -> AsyncIterator[WaitingLink]:
+        async for queue in self.rows("queue"):
             key = f"failed:{queue}"
             async for _, record in self._redis.hscan_iter(self._keys[key], count=_PAGE):
                 yield self._link(queue, self._unpack(key, record, 4))
 
-    async def withheld(self) -> AsyncIterator[WaitingLink]:
-        """The withheld links."""
+    async def _withheld_links(self) -> AsyncIterator[WaitingLink]:
         for family in sorted(await self._redis.smembers(self._keys["withholding"])):
             key = f"withheld:{text(family)}"
             async for _, record in self._redis.hscan_iter(self._keys[key], count=_PAGE):
                 queue, *fields = self._unpack(key, record, 5)
                 yield self._link(text(queue), fields)
 
-    async def families(self) -> list[tuple[str, dict[str, str]]]:
-        """The families of links with their stored fields, sorted by name."""
+    async def _families(self) -> AsyncIterator[tuple[str, dict[str, str]]]:
         start = self._keys["family:"]
         pattern = re.sub(r"([\[\]*?\\])", r"\\\1", start) + "*"
-        found = {}
         async for key in self._redis.scan_iter(pattern, count=_PAGE):
             fields = sorted((await self._redis.hgetall(key)).items())
-            found[text(key).removeprefix(start)] = {text(n): text(v) for n, v in fields}
-        return sorted(found.items())
+            yield text(key).removeprefix(start), {text(n): text(v) for n, v in fields}
 
-    async def seen(self) -> AsyncIterator[list[bytes]]:
-        """Digests of all URLs ever added, in sorted portions."""
+    async def _seen(self) -> AsyncIterator[list[bytes]]:
         buckets = int(await self._redis.hget(self._keys.meta, "buckets") or 1)
         for number in range(buckets):
             yield sorted(await self._redis.hkeys(self._keys[f"seen:{number}"]))
 
-    async def values(self) -> dict[str, float]:
-        """Values of all groups."""
-        values = await self._redis.hgetall(self._keys["values"])
-        return {text(group): float(value) for group, value in values.items()}
+    async def _few(self, kind: RowKind) -> AsyncIterator[Any]:
+        read, keys = self._redis.hgetall, self._keys
+        found: Iterable[Any]
+        match kind:
+            case "queue":
+                found = sorted(text(queue) for queue in await self._redis.smembers(keys["queues"]))
+            case "leased":
+                found = [lease.link async for lease in self._leases()]
+            case "total":
+                values = zip(TOTALS, await self._redis.hmget(keys.meta, TOTALS), strict=True)
+                found = ((name, float(value)) for name, value in values if value is not None)
+            case "value":
+                groups = await read(keys["values"])
+                found = ((text(group), float(value)) for group, value in groups.items())
+            case "pace":
+                paces = ((host, *pace.split()) for host, pace in (await read(keys["pace"])).items())
+                found = ((text(host), (int(delay) / 1e6, int(n))) for host, delay, n in paces)
+            case "yield":
+                found = _yields(await read(keys["turns"]), await read(keys["yield"]))
+            case _:
+                states = await read(keys["state"])
+                found = ((text(n), b) for n, b in states.items() if not n.endswith(b":event"))
+        for row in found:
+            yield row
 
-    async def paces(self) -> dict[str, tuple[float, int]]:
-        """Crawl delay (seconds) and concurrency of hosts that have their own."""
-        paces = {}
-        for host, pace in (await self._redis.hgetall(self._keys["pace"])).items():
-            delay, concurrency = pace.split()
-            paces[text(host)] = int(delay) / 1e6, int(concurrency)
-        return paces
+    async def load(self, kind: RowKind, rows: Sequence[Any]) -> None:
+        """Fill an empty frontier with rows of another."""
+        keys = self._keys
+        match kind:
+            case "waiting" | "failed":
+                await self._load_links(rows, failed=kind == "failed")
+            case "seen":
+                await self._server.run("see", [[name for digests in rows for name in digests]])
+            case "total":
+                await self._set(keys.meta, {n: f"{v:.17g}" for n, v in rows if n in TOTALS})
+            case "family":
+                for name, fields in rows:
+                    await self._set(keys["family:" + name], dict(fields))
+            case "yield":
+                for host, one in rows:
+                    name = host.encode("utf-8", "surrogatepass")
+                    if any(numbers := (one.fetches, one.targets, one.barren)):
+                        await self._set(keys["yield"], {name: " ".join(map(str, numbers))})
+                    if one.turn:
+                        await self._set(keys["turns"], {name: f"{one.turn:.17g}"})
+            case _:
+                raise ValueError(f"rows of this kind are not loaded: {kind}")
 
-    async def yields(self) -> dict[str, HostYield]:
-        """The counts of each host, where fairness keeps them."""
-        yields = {}
-        turns = await self._redis.hgetall(self._keys["turns"])
-        found = await self._redis.hgetall(self._keys["yield"])
-        for host in sorted(turns.keys() | found.keys()):
-            fetches, targets, barren = map(int, found.get(host, b"0 0 0").split())
-            turn = float(turns.get(host, 0))
-            yields[text(host)] = HostYield(fetches, targets, barren, turn)
-        return yields
+    async def _load_links(self, links: Sequence[WaitingLink], *, failed: bool) -> None:
+        parts: defaultdict[tuple[str, str, str], list[Any]] = defaultdict(list)
+        aside: list[list[Any]] = []
+        places = [[link.sequence, link.tries] for link in links]
+        for index, link in enumerate(links):
+            entry = link.entry
+            entry.check()
+            what = [entry.key, entry.label, digest(entry.url), pack_blob(entry)]
+            where = (entry.queue, entry.host, entry.group)
+            parts[where] += [index, *what]
+            aside.append([*where, *what, *places[index]])
+        if failed:
+            await self._server.run("restore_failed", [aside])
+        else:
+            args = [[[*part, links] for part, links in parts.items()], False, places]
+            await self._server.run("add", args)
 
-    async def totals(self) -> dict[str, float]:
-        """Totals since the crawl began, and the virtual time of hosts' turns."""
-        names = TOTALS
-        values = await self._redis.hmget(self._keys.meta, names)
-        return {n: float(v) for n, v in zip(names, values, strict=True) if v is not None}
-
-    async def states(self) -> dict[str, bytes]:
-        """The crawl's blobs by name, learned states of strategies among them."""
-        states = await self._redis.hgetall(self._keys["state"])
-        return {text(n): blob for n, blob in states.items() if not n.endswith(b":event")}
+    async def _set(self, key: str, fields: Any) -> None:
+        if fields:
+            await self._server.ask("hset", key, mapping=fields)
 
     async def audit(self) -> list[str]:
         """Compare all sums and orders with the structures; return one line per difference."""
@@ -240,54 +283,9 @@ class RedisInspector:
         return unpack_member(root, queue, text(host), text(group), float(key), member)
 
 
-class RedisImporter:
-    """Fills an empty frontier (:class:`~semcrawl.frontier.contract.Importer`)."""
-
-    def __init__(self, server: Server, keys: Keys) -> None:
-        self._server = server
-        self._keys = keys
-
-    async def links(self, links: Sequence[WaitingLink], *, failed: bool = False) -> None:
-        """Add links at their former places, or as failed links."""
-        parts: defaultdict[tuple[str, str, str], list[Any]] = defaultdict(list)
-        aside: list[list[Any]] = []
-        places = [[link.sequence, link.tries] for link in links]
-        for index, link in enumerate(links):
-            entry = link.entry
-            entry.check()
-            what = [entry.key, entry.label, digest(entry.url), pack_blob(entry)]
-            where = (entry.queue, entry.host, entry.group)
-            parts[where] += [index, *what]
-            aside.append([*where, *what, *places[index]])
-        if failed:
-            await self._server.run("restore_failed", [aside])
-        else:
-            args = [[[*part, links] for part, links in parts.items()], False, places]
-            await self._server.run("add", args)
-
-    async def totals(self, totals: Mapping[str, float]) -> None:
-        """Set the totals of the former frontier."""
-        await self._set(self._keys.meta, {n: f"{value:.17g}" for n, value in totals.items()})
-
-    async def host_yield(self, host: str, numbers: Sequence[int], turn: float) -> None:
-        """Set a host's counts and its turn."""
-        name = host.encode("utf-8", "surrogatepass")
-        if any(numbers):
-            await self._set(self._keys["yield"], {name: " ".join(map(str, numbers))})
-        if turn:
-            await self._set(self._keys["turns"], {name: f"{turn:.17g}"})
-
-    async def family(self, name: str, fields: Mapping[str, str]) -> None:
-        """Set the state of a family of links."""
-        await self._set(self._keys["family:" + name], dict(fields))
-
-    async def seen(self, digests: Sequence[bytes]) -> None:
-        """Add digests of URLs to the seen set."""
-        await self._server.run("see", [list(digests)])
-
-    async def all_seen(self, number: int) -> None:
-        """Do nothing: the number of seen URLs is that of the digests."""
-
-    async def _set(self, key: str, fields: Any) -> None:
-        if fields:
-            await self._server.ask("hset", key, mapping=fields)
+def _yields(
+    turns: Mapping[bytes, bytes], found: Mapping[bytes, bytes]
+) -> Iterator[tuple[str, HostYield]]:
+    for host in turns.keys() | found.keys():
+        fetches, targets, barren = map(int, found.get(host, b"0 0 0").split())
+        yield text(host), HostYield(fetches, targets, barren, float(turns.get(host, 0)))

@@ -30,7 +30,7 @@ from semcrawl.frontier.links import (
     text,
 )
 from semcrawl.frontier.redis import packing
-from semcrawl.frontier.redis._inspection import RedisImporter, RedisInspector
+from semcrawl.frontier.redis._inspection import RedisInspector
 from semcrawl.frontier.redis._pace import RedisPace
 from semcrawl.frontier.redis._sharing import RedisShared
 from semcrawl.frontier.redis.cluster import server_at
@@ -91,7 +91,6 @@ class RedisFrontier:
         self.shared: contract.Shared = self._shared
         self.aside: contract.Aside = RedisAside(connection, keys)
         self.inspector: contract.Inspector = RedisInspector(connection, keys, self.counts)
-        self.importer: contract.Importer = RedisImporter(connection, keys)
 
     async def __aenter__(self) -> Self:
         """Open."""

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
 from semcrawl.frontier.contract import (
     FrontierState,
     GroupState,
-    HostYield,
-    LeaseState,
+    RowKind,
     ShardDigests,
-    WaitingLink,
 )
 from semcrawl.frontier.sharded.order import summed
-from semcrawl.frontier.sharded.shards import ShardedPart
+from semcrawl.frontier.sharded.shards import Shard, ShardedPart
 
 
 class ShardedInspector(ShardedPart):
     """Reads all shards (:class:`~semcrawl.frontier.contract.Inspector`)."""
-
-    async def queues(self) -> list[str]:
-        """Names of all queues that ever held links."""
-        found = await self._shards.each(lambda shard: shard.inspector.queues())
-        return sorted({queue for queues in found for queue in queues})
 
     async def state(self, top: int = 20, seed_keys: Sequence[str] = ()) -> FrontierState:
         """Return totals, the ``top`` fullest hosts, the ``top`` best groups, and all leases."""
@@ -43,7 +37,7 @@ class ShardedInspector(ShardedPart):
                 waiting=old.waiting + group.waiting,
                 hosts=old.hosts + group.hosts,
             )
-        queues = await self.queues()
+        queues = [queue async for queue in self.rows("queue")]
         hosts = [host for state in states for host in state.hosts]
         return FrontierState(
             counts=summed([state.counts for state in states]),
@@ -71,82 +65,67 @@ class ShardedInspector(ShardedPart):
             left_out=sum(state.left_out for state in states),
         )
 
-    async def done(self) -> int:
-        """Links finished so far."""
-        return sum(await self._shards.each(lambda shard: shard.inspector.done()))
+    async def rows(self, kind: RowKind) -> AsyncIterator[Any]:
+        """All rows of a kind: those of all shards, one after the other, or one for all shards."""
+        match kind:
+            case "queue":
+                for queue in sorted({queue async for _, queue in self._all(kind)}):
+                    yield queue
+            case "value":  # all shards have them
+                async for row in self._shards.home.inspector.rows(kind):
+                    yield row
+            case "total":
+                totals: dict[str, float] = {}
+                async for _, (name, value) in self._all(kind):
+                    old = totals.get(name, 0.0)
+                    totals[name] = max(old, value) if name == "turn" else old + value
+                for total in totals.items():
+                    yield total
+            case "family":  # all shards have them, but met different numbers of links
+                families: dict[str, dict[str, str]] = {}
+                async for _, (name, fields) in self._all(kind):
+                    known = families.setdefault(name, fields)
+                    met = max(int(known.get("met", 0)), int(fields.get("met", 0)))
+                    more = {"met": str(met)} if met else {}
+                    families[name] = dict(sorted({**known, **more}.items()))
+                for family in families.items():
+                    yield family
+            case "seen":
+                async for shard, digests in self._all(kind):
+                    yield ShardDigests(digests, f"{shard.number}/{shard.shards}")
+            case _:
+                async for _, row in self._all(kind):
+                    yield row
 
-    async def waiting(self) -> AsyncIterator[WaitingLink]:
-        """All waiting links, shard by shard."""
+    async def _all(self, kind: RowKind) -> AsyncIterator[tuple[Shard, Any]]:
         for shard in self._shards:
-            async for link in shard.inspector.waiting():
-                yield link
+            async for row in shard.inspector.rows(kind):
+                yield shard, row
 
-    async def leases(self) -> AsyncIterator[LeaseState]:
-        """All leases, and links given back with a delay, whose worker is empty."""
-        for shard in self._shards:
-            async for lease in shard.inspector.leases():
-                yield lease
-
-    async def failed(self) -> AsyncIterator[WaitingLink]:
-        """The failed links kept for a requeue."""
-        for shard in self._shards:
-            async for link in shard.inspector.failed():
-                yield link
-
-    async def withheld(self) -> AsyncIterator[WaitingLink]:
-        """The withheld links."""
-        for shard in self._shards:
-            async for link in shard.inspector.withheld():
-                yield link
-
-    async def families(self) -> list[tuple[str, dict[str, str]]]:
-        """The families of links with their fields, which all shards have, sorted by name.
-
-        The number of links met differs between shards; the largest counts.
-        """
-        found: dict[str, dict[str, str]] = {}
-        for families in await self._shards.each(lambda shard: shard.inspector.families()):
-            for name, fields in families:
-                old = found.setdefault(name, fields)
-                met = max(int(old.get("met", 0)), int(fields.get("met", 0)))
-                found[name] = dict(sorted({**old, **({"met": str(met)} if met else {})}.items()))
-        return sorted(found.items())
-
-    async def seen(self) -> AsyncIterator[list[bytes]]:
-        """Digests of all URLs ever added, in sorted portions."""
-        for shard in self._shards:
-            async for digests in shard.inspector.seen():
-                yield ShardDigests(digests, f"{shard.number}/{shard.shards}")
-
-    async def values(self) -> dict[str, float]:
-        """Values of all groups, which all shards have."""
-        return await self._shards.home.inspector.values()
-
-    async def paces(self) -> dict[str, tuple[float, int]]:
-        """Crawl delay (seconds) and concurrency of hosts that have their own."""
-        found = await self._shards.each(lambda shard: shard.inspector.paces())
-        return {host: pace for paces in found for host, pace in paces.items()}
-
-    async def yields(self) -> dict[str, HostYield]:
-        """The counts of each host, where fairness keeps them."""
-        found = await self._shards.each(lambda shard: shard.inspector.yields())
-        return dict(sorted((host, one) for yields in found for host, one in yields.items()))
-
-    async def totals(self) -> dict[str, float]:
-        """Totals since the crawl began, and the virtual time of hosts' turns."""
-        totals: dict[str, float] = {}
-        for found in await self._shards.each(lambda shard: shard.inspector.totals()):
-            for name, value in found.items():
-                old = totals.get(name, 0.0)
-                totals[name] = max(old, value) if name == "turn" else old + value
-        return totals
-
-    async def states(self) -> dict[str, bytes]:
-        """The crawl's blobs by name, learned states of strategies among them."""
-        found: dict[str, bytes] = {}
-        for states in await self._shards.each(lambda shard: shard.inspector.states()):
-            found |= states
-        return found
+    async def load(self, kind: RowKind, rows: Sequence[Any]) -> None:
+        """Fill an empty frontier: each shard with the rows of its hosts, or with those of all."""
+        shards, home = self._shards, self._shards.home
+        match kind:
+            case "waiting" | "failed":
+                parts = shards.parted(rows, lambda link: shards.of(link.entry.host))
+            case "yield":
+                parts = shards.parted(rows, lambda row: shards.of(row[0]))
+            case "total":
+                turn = [row for row in rows if row[0] == "turn"]
+                parts = [(shard, list(rows) if shard is home else turn) for shard in shards]
+            case "seen":
+                parts = [(shard, [d for d in rows if _has(shard, d)]) for shard in shards]
+            case _:
+                parts = [(shard, list(rows)) for shard in shards]
+        for shard, part in parts:
+            if part:
+                await shard.inspector.load(kind, part)
+        if kind == "total" and "seen" in (totals := dict(rows)):
+            # further digests in the shards are copies
+            await home.keep("copied", "0")
+            found = await shards.each(lambda shard: shard.counted(()))
+            copied = sum(counts.seen for counts, _ in found) - int(totals["seen"])
+            await home.keep("copied", str(max(0, copied)))
 
     async def audit(self) -> list[str]:
         """Compare all sums and orders with the structures; return one line per difference."""
@@ -154,45 +133,10 @@ class ShardedInspector(ShardedPart):
         return [f"shard {n}: {line}" for n, lines in enumerate(found) for line in lines]
 
 
-class ShardedImporter(ShardedPart):
-    """Fills an empty frontier in shards (:class:`~semcrawl.frontier.contract.Importer`)."""
-
-    async def links(self, links: Sequence[WaitingLink], *, failed: bool = False) -> None:
-        """Add links at their former places, or as failed links."""
-        shards = self._shards
-        for shard, part in shards.parted(links, lambda link: shards.of(link.entry.host)):
-            await shard.importer.links(part, failed=failed)
-
-    async def totals(self, totals: Mapping[str, float]) -> None:
-        """Set the totals of the former frontier."""
-        home, *others = self._shards
-        await home.importer.totals(totals)
-        turn = {name: value for name, value in totals.items() if name == "turn"}
-        for shard in others:
-            await shard.importer.totals(turn)
-
-    async def host_yield(self, host: str, numbers: Sequence[int], turn: float) -> None:
-        """Set a host's counts and its turn."""
-        await self._shards.of(host).importer.host_yield(host, numbers, turn)
-
-    async def family(self, name: str, fields: Mapping[str, str]) -> None:
-        """Set the state of a family of links."""
-        await self._shards.each(lambda shard: shard.importer.family(name, fields))
-
-    async def seen(self, digests: Sequence[bytes]) -> None:
-        """Add digests of URLs to the seen set of their shard, or of all if it is unknown."""
-        shards = self._shards
-        if isinstance(digests, ShardDigests):
-            number, _, of = digests.shard.partition("/")
-            if of == str(len(shards)) and number.isdigit() and int(number) < len(shards):
-                await shards[int(number)].importer.seen(digests)
-                return
-        await self._shards.each(lambda shard: shard.importer.seen(digests))
-
-    async def all_seen(self, number: int) -> None:
-        """Set the total number of seen URLs; further digests in the shards are copies."""
-        home = self._shards.home
-        await home.keep("copied", "0")
-        found = await self._shards.each(lambda shard: shard.counted(()))
-        copied = sum(counts.seen for counts, _ in found) - number
-        await home.keep("copied", str(max(0, copied)))
+def _has(shard: Shard, digests: Sequence[bytes]) -> bool:
+    """Whether a shard gets digests: those of its own, and those that do not tell theirs."""
+    if not isinstance(digests, ShardDigests):
+        return True
+    number, _, of = digests.shard.partition("/")
+    known = of == str(shard.shards) and number.isdigit() and int(number) < shard.shards
+    return not known or int(number) == shard.number

@@ -28,7 +28,7 @@ from semcrawl.frontier.contract import (
     Withheld,
     most_first,
 )
-from semcrawl.frontier.sharded._inspection import ShardedImporter, ShardedInspector
+from semcrawl.frontier.sharded._inspection import ShardedInspector
 from semcrawl.frontier.sharded.order import Drawing, counted, settled, share_of, shed
 from semcrawl.frontier.sharded.shards import (
     Shard,
@@ -338,7 +338,6 @@ class ShardedFrontier:
         self.shared: contract.Shared = ShardedShared(shards)
         self.aside: contract.Aside = ShardedAside(shards, host_key)
         self.inspector: contract.Inspector = ShardedInspector(shards)
-        self.importer: contract.Importer = ShardedImporter(shards)
 
     async def __aenter__(self) -> Self:
         """Open."""

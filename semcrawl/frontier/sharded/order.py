@@ -351,9 +351,12 @@ async def counted(shards: Shards, queues: Sequence[str], seed_keys: Sequence[str
 
 async def shed(shards: Shards, most: int) -> int:
     """Drop the worst links of all shards if more than ``most`` wait; return how many."""
-    queues = await shards.each(lambda shard: shard.inspector.queues())
-    found = await shards.each(lambda shard: shard.counted(queues[shard.number]))
-    surplus = sum(counts.waiting for counts, _ in found) - most
+
+    async def counts_of(shard: Shard) -> Counts:
+        return (await shard.counted([queue async for queue in shard.inspector.rows("queue")]))[0]
+
+    found = await shards.each(counts_of)
+    surplus = sum(counts.waiting for counts in found) - most
     dropped = 0
     # a call that drops nothing returns the value of the shard's worst group
     worst = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from itertools import starmap
 from typing import Any
 
 from semcrawl.frontier.contract import (
@@ -13,6 +15,7 @@ from semcrawl.frontier.contract import (
     HostState,
     HostYield,
     LeaseState,
+    RowKind,
     WaitingLink,
     field_text,
 )
@@ -149,6 +152,29 @@ def _orders(t: Transaction) -> list[str]:
 _PAGE = 1000
 #: most digests sorted in memory
 _SORTED_AT_ONCE = 250_000
+#: SQL that finds links of a kind
+_KEPT: Mapping[str, str] = {
+    "failed": "JOIN aside ON aside.seq = link.seq AND aside.queue = part.queue",
+    "withheld": "JOIN withheld ON withheld.seq = link.seq",
+}
+#: SQL that finds rows of a kind, and what makes one of a row of the file
+_ROWS: Mapping[str, tuple[str, Callable[..., Any]]] = {
+    "queue": ("SELECT name FROM queue ORDER BY name", str),
+    "value": (
+        "SELECT name, value FROM grp WHERE value IS NOT NULL",
+        lambda name, value: (text(name), float(value)),
+    ),
+    "pace": (
+        "SELECT name, delay, concurrency FROM host WHERE delay IS NOT NULL",
+        lambda name, delay, concurrency: (text(name), (delay / 1e6, concurrency)),
+    ),
+    "yield": (
+        "SELECT name, fetches, targets, barren, coalesce(turn, 0.0) FROM host"
+        " WHERE fetches > 0 OR turn IS NOT NULL",
+        lambda name, *numbers: (text(name), HostYield(*numbers)),
+    ),
+    "state": ("SELECT name, value FROM state", lambda name, value: (text(name), value)),
+}
 #: a place before all links
 _FIRST = (float("-inf"), -1)
 
@@ -175,18 +201,14 @@ def count(t: Transaction, names: Sequence[str], seed_keys: Sequence[str]) -> Cou
 
 
 class SqliteInspector(SqlitePart):
-    """Reads a frontier's tables (:class:`~semcrawl.frontier.contract.Inspector`)."""
-
-    async def queues(self) -> list[str]:
-        """Names of all queues that ever held links."""
-        return [row[0] for row in await self._store.rows("SELECT name FROM queue ORDER BY name")]
+    """Reads a frontier's tables, or fills them (:class:`~semcrawl.frontier.contract.Inspector`)."""
 
     async def state(self, top: int = 20, seed_keys: Sequence[str] = ()) -> FrontierState:
         """Return totals, the ``top`` fullest hosts, the ``top`` best groups, and all leases.
 
         ``seed_keys`` names the lists whose seeds are counted.
         """
-        queues = await self.queues()
+        queues = [queue async for queue in self.rows("queue")]
         counts = await self._store.run(lambda t: count(t, queues, seed_keys))
         totals = await self._store.run(lambda t: dict(t.totals))
         now = await self._store.run(lambda t: t.now) / 1e6
@@ -201,17 +223,24 @@ class SqliteInspector(SqlitePart):
             now=now,
             hosts=[h for queue in queues for h in await self._hosts(queue, top, now)],
             groups=[g for queue in queues for g in await self._groups(queue, top)],
-            leases=[lease async for lease in self.leases()],
+            leases=await self._store.run(_leases),
             withheld=withheld,
             left_out=int(totals["left_out"]),
         )
 
-    async def done(self) -> int:
-        """Links finished so far."""
-        return await self._store.run(lambda t: int(t.totals["done"]))
+    def rows(self, kind: RowKind) -> AsyncIterator[Any]:
+        """All rows of a kind."""
+        match kind:
+            case "waiting":
+                return self._waiting()
+            case "failed" | "withheld":
+                return self._kept(_KEPT[kind])
+            case "seen":
+                return self._seen()
+            case _:
+                return self._few(kind)
 
-    async def waiting(self) -> AsyncIterator[WaitingLink]:
-        """All waiting links, group by group, in their order."""
+    async def _waiting(self) -> AsyncIterator[WaitingLink]:
         parts = await self._store.rows(
             "SELECT part.id FROM part JOIN queue ON queue.id = part.queue"
             " JOIN grp ON grp.id = part.grp JOIN host ON host.id = part.host WHERE state != 0"
@@ -231,24 +260,6 @@ class SqliteInspector(SqlitePart):
                 full = len(links) == _PAGE
                 place = (links[-1].entry.key, links[-1].sequence) if full else None
 
-    async def leases(self) -> AsyncIterator[LeaseState]:
-        """All leases, and links given back with a delay, whose worker is empty."""
-        found = await self._store.run(_leases)
-        for lease in found:
-            yield lease
-
-    async def failed(self) -> AsyncIterator[WaitingLink]:
-        """The failed links kept for a requeue."""
-        async for link in self._kept(
-            "JOIN aside ON aside.seq = link.seq AND aside.queue = part.queue"
-        ):
-            yield link
-
-    async def withheld(self) -> AsyncIterator[WaitingLink]:
-        """The withheld links."""
-        async for link in self._kept("JOIN withheld ON withheld.seq = link.seq"):
-            yield link
-
     async def _kept(self, join: str) -> AsyncIterator[WaitingLink]:
         last: int | None = -1
         while last is not None:
@@ -259,16 +270,7 @@ class SqliteInspector(SqlitePart):
                 yield link
             last = links[-1].sequence if len(links) == _PAGE else None
 
-    async def families(self) -> list[tuple[str, dict[str, str]]]:
-        """The families of links with their stored fields, sorted by name."""
-        rows = await self._store.rows("SELECT name, field, value FROM family ORDER BY name, field")
-        found: dict[str, dict[str, str]] = {}
-        for name, field, value in rows:
-            found.setdefault(name, {})[field] = field_text(value)
-        return list(found.items())
-
-    async def seen(self) -> AsyncIterator[list[bytes]]:
-        """Digests of all URLs ever added, in sorted portions."""
+    async def _seen(self) -> AsyncIterator[list[bytes]]:
         number = await self._store.run(lambda t: int(t.totals["seen"]))
         # one pass over the table per range of digests, to bound memory
         passes = number // _SORTED_AT_ONCE + 1
@@ -285,35 +287,55 @@ class SqliteInspector(SqlitePart):
             for start in range(0, len(rows), _PAGE):
                 yield [row[0] for row in rows[start : start + _PAGE]]
 
-    async def values(self) -> dict[str, float]:
-        """Values of all groups."""
-        rows = await self._store.rows("SELECT name, value FROM grp WHERE value IS NOT NULL")
-        return {text(name): float(value) for name, value in rows}
+    async def _few(self, kind: RowKind) -> AsyncIterator[Any]:
+        found: Iterable[Any]
+        if kind == "leased":
+            found = (lease.link for lease in await self._store.run(_leases))
+        elif kind == "total":
+            totals = await self._store.run(lambda t: dict(t.totals))
+            found = ((name, float(totals[name])) for name in TOTALS if totals[name])
+        elif kind == "family":
+            families: defaultdict[str, dict[str, str]] = defaultdict(dict)
+            sql = "SELECT name, field, value FROM family ORDER BY name, field"
+            for name, field, value in await self._store.rows(sql):
+                families[name][field] = field_text(value)
+            found = families.items()
+        else:
+            sql, row_of = _ROWS[kind]
+            found = starmap(row_of, await self._store.rows(sql))
+        for row in found:
+            yield row
 
-    async def paces(self) -> dict[str, tuple[float, int]]:
-        """Crawl delay (seconds) and concurrency of hosts that have their own."""
-        sql = "SELECT name, delay, concurrency FROM host WHERE delay IS NOT NULL"
-        return {text(name): (delay / 1e6, n) for name, delay, n in await self._store.rows(sql)}
+    async def load(self, kind: RowKind, rows: Sequence[Any]) -> None:
+        """Fill an empty frontier with rows of another."""
 
-    async def yields(self) -> dict[str, HostYield]:
-        """The counts of each host, where fairness keeps them."""
-        rows = await self._store.rows(
-            "SELECT name, fetches, targets, barren, coalesce(turn, 0.0) FROM host"
-            " WHERE fetches > 0 OR turn IS NOT NULL ORDER BY name"
-        )
-        return {text(name): HostYield(*numbers) for name, *numbers in rows}
+        def load(t: Transaction) -> None:
+            match kind:
+                case "waiting" | "failed":
+                    restore(t, rows, failed=kind == "failed")
+                case "seen":
+                    see_digests(t, [name for digests in rows for name in digests])
+                case "total":
+                    for name, value in rows:
+                        if name in TOTALS:
+                            t.set_total(name, value if name == "turn" else int(value))
+                case "family":
+                    for name, fields in rows:
+                        for field, value in fields.items():
+                            set_field(t, name, field, stored(value))
+                case "yield":
+                    for name, found in rows:
+                        host = t.host_named(name)
+                        host.fetches, host.targets = found.fetches, found.targets
+                        host.barren, host.turn = found.barren, found.turn or None
+                        t.touch(host)
+                case _:
+                    raise ValueError(f"rows of this kind are not loaded: {kind}")
 
-    async def totals(self) -> dict[str, float]:
-        """Totals since the crawl began, and the virtual time of hosts' turns."""
-        totals = await self._store.run(lambda t: dict(t.totals))
-        return {name: float(totals[name]) for name in TOTALS if totals[name]}
-
-    async def states(self) -> dict[str, bytes]:
-        """The crawl's blobs by name, learned states of strategies among them."""
-        return {
-            text(name): value
-            for name, value in await self._store.rows("SELECT name, value FROM state")
-        }
+        if kind in ("waiting", "failed"):
+            for link in rows:
+                link.entry.check()
+        await self._store.run(load)
 
     async def audit(self) -> list[str]:
         """Compare all sums and orders with the tables; return one line per difference."""
@@ -358,50 +380,3 @@ def _leases(t: Transaction) -> list[LeaseState]:
         LeaseState(f"{queue}:{number}", worker, read_link(t, seq), (due - t.now) / 1e6)
         for queue, number, worker, seq, due in rows
     ]
-
-
-class SqliteImporter(SqlitePart):
-    """Fills an empty frontier (:class:`~semcrawl.frontier.contract.Importer`)."""
-
-    async def links(self, links: Sequence[WaitingLink], *, failed: bool = False) -> None:
-        """Add links at their former places, or as failed links."""
-        for link in links:
-            link.entry.check()
-        await self._store.run(lambda t: restore(t, links, failed=failed))
-
-    async def totals(self, totals: Mapping[str, float]) -> None:
-        """Set the totals of the former frontier."""
-
-        def totals_of(t: Transaction) -> None:
-            for name, value in totals.items():
-                if name in TOTALS:
-                    t.set_total(name, value if name == "turn" else int(value))
-
-        await self._store.run(totals_of)
-
-    async def host_yield(self, host: str, numbers: Sequence[int], turn: float) -> None:
-        """Set a host's counts and its turn."""
-
-        def host_yield(t: Transaction) -> None:
-            row = t.host_named(host)
-            row.fetches, row.targets, row.barren = numbers
-            row.turn = turn or None
-            t.touch(row)
-
-        await self._store.run(host_yield)
-
-    async def family(self, name: str, fields: Mapping[str, str]) -> None:
-        """Set the state of a family of links."""
-
-        def family(t: Transaction) -> None:
-            for field, value in fields.items():
-                set_field(t, name, field, stored(value))
-
-        await self._store.run(family)
-
-    async def seen(self, digests: Sequence[bytes]) -> None:
-        """Add digests of URLs to the seen set."""
-        await self._store.run(lambda t: see_digests(t, digests))
-
-    async def all_seen(self, number: int) -> None:
-        """Do nothing: the number of seen URLs is that of the digests."""

@@ -20,7 +20,7 @@ from semcrawl.frontier.contract import (
 )
 from semcrawl.frontier.links import changes, digest, pack_options, slowed
 from semcrawl.frontier.sqlite import adding, taking
-from semcrawl.frontier.sqlite._inspection import SqliteImporter, SqliteInspector, count
+from semcrawl.frontier.sqlite._inspection import SqliteInspector, count
 from semcrawl.frontier.sqlite._pace import SqlitePace
 from semcrawl.frontier.sqlite._sharing import SqliteShared, append_event
 from semcrawl.frontier.sqlite.file import Store, Transaction
@@ -78,7 +78,6 @@ class SqliteFrontier:
         self.shared: contract.Shared = self._shared
         self.aside: contract.Aside = SqliteAside(store)
         self.inspector: contract.Inspector = SqliteInspector(store)
-        self.importer: contract.Importer = SqliteImporter(store)
 
     async def __aenter__(self) -> Self:
         """Open."""

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from semcrawl.frontier.contract import ManagedFrontier, WaitingLink
+from semcrawl.frontier.contract import ManagedFrontier, WaitingLink, table_of
 from semcrawl.frontier.links import LinkState, digest
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.history import Changes, changes_since
@@ -542,13 +542,13 @@ def _said_by(line: bytes, whole: tuple[bytes, bytes]) -> str:
 async def place_of(frontier: ManagedFrontier, url: str) -> Place:
     """Find a link in a frontier; it reads all links, and locks nothing."""
     inspector = frontier.inspector
-    async for lease in inspector.leases():
-        if lease.link.entry.url == url:
-            return Place("in-flight", lease.link)
-    async for link in inspector.failed():
+    async for link in inspector.rows("leased"):
+        if link.entry.url == url:
+            return Place("in-flight", link)
+    async for link in inspector.rows("failed"):
         if link.entry.url == url:
             return Place("failed", link)
-    async for link in inspector.withheld():
+    async for link in inspector.rows("withheld"):
         if link.entry.url == url:
             return Place("withheld", link, reason=await _why_withheld(frontier, link))
     if (waiting := await _waiting(frontier, url)) is not None:
@@ -557,16 +557,16 @@ async def place_of(frontier: ManagedFrontier, url: str) -> Place:
         return Place("seen")
     if reason := await frontier.aside.reason(url):
         return Place("left-out", reason=str(reason))
-    totals = await inspector.totals()
+    totals = await table_of(inspector, "total")
     return Place("unseen", dropped=int(totals.get("dropped", 0)))
 
 
 async def _waiting(frontier: ManagedFrontier, url: str) -> Place | None:
-    values = await frontier.inspector.values()
+    values = await table_of(frontier.inspector, "value")
     found: WaitingLink | None = None
     numbers: dict[tuple[str, str], int] = {}
     before = 0
-    async for link in frontier.inspector.waiting():
+    async for link in frontier.inspector.rows("waiting"):
         group = link.entry.queue, link.entry.group
         numbers[group] = numbers.get(group, 0) + 1
         if link.entry.url == url:
@@ -575,7 +575,7 @@ async def _waiting(frontier: ManagedFrontier, url: str) -> Place | None:
         return None
     own = found.entry
     value = values.get(own.group)
-    async for link in frontier.inspector.waiting():
+    async for link in frontier.inspector.rows("waiting"):
         entry = link.entry
         if (entry.queue, entry.group) == (own.queue, own.group):
             before += (entry.key, link.sequence) < (own.key, found.sequence)
@@ -589,7 +589,7 @@ async def _waiting(frontier: ManagedFrontier, url: str) -> Place | None:
 
 
 async def _why_withheld(frontier: ManagedFrontier, link: WaitingLink) -> str:
-    families = dict(await frontier.inspector.families())
+    families = await table_of(frontier.inspector, "family")
     facts = families.get(LinkState.unpack(link.entry).family, {})
     return (
         f"none of the first links of {facts.get('document', 'a document')} like "
@@ -599,7 +599,7 @@ async def _why_withheld(frontier: ManagedFrontier, link: WaitingLink) -> str:
 
 async def _is_seen(frontier: ManagedFrontier, url: str) -> bool:
     name = digest(url)
-    async for digests in frontier.inspector.seen():
+    async for digests in frontier.inspector.rows("seen"):
         if name in digests:
             return True
     return False

@@ -127,7 +127,7 @@ async def test_long_queues_keep_their_order(open_frontier: OpenFrontier) -> None
         if round_ % 8 == 0:
             assert await frontier.inspector.audit() == []
     assert (await frontier.counts(Q, [])).waiting == len(numbers) > 500
-    found = [w.entry.url.rpartition("/")[2] async for w in frontier.inspector.waiting()]
+    found = [w.entry.url.rpartition("/")[2] async for w in frontier.inspector.rows("waiting")]
     assert found == best(len(numbers))
     while leases := await frontier.take(100, Q):
         wanted = best(len(leases))

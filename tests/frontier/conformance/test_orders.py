@@ -13,7 +13,7 @@ from semcrawl.crawl.crawllimits import CrawlLimits
 from semcrawl.crawl.sharedrobots import RobotsAnswer
 from semcrawl.crawl.standingorders import EXCLUDE, load_orders
 from semcrawl.errors import UsageError
-from semcrawl.frontier.contract import ManagedFrontier
+from semcrawl.frontier.contract import ManagedFrontier, table_of
 from semcrawl.watch.steering import PAGE, obey
 
 SETTINGS = Settings({"ROBOTSTXT_OBEY": True, "USER_AGENT": "semcrawl"})
@@ -92,7 +92,7 @@ async def test_a_delay_is_kept_and_never_below_what_robots_ask_for(
     await frontier.pace.set("d.example", delay=3.0)  # as its robots.txt asked for
     for text in ("delay d.example 9", "delay d.example 4"):
         await give(frontier, text)
-    assert (await frontier.inspector.paces())["d.example"][0] == 4.0
+    assert (await table_of(frontier.inspector, "pace"))["d.example"][0] == 4.0
     with pytest.raises(UsageError, match="asks for 3 s"):
         await give(frontier, "delay d.example 2")
 
