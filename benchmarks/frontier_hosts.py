@@ -69,8 +69,8 @@ async def measure(address: str, kind: str, hosts: int) -> float:
             before, taken = await server_time(redis), 0
             while taken < TAKES:
                 leases = await frontier.take(4, QUEUES)
-                await frontier.release_host(leases)
-                await frontier.done(leases)
+                await frontier.release(leases)
+                await frontier.end(leases)
                 if not leases:
                     break
                 taken += len(leases)

@@ -139,8 +139,8 @@ class Filled:
     async def take(self) -> int:
         """Take some links, release their hosts and acknowledge them; return how many."""
         leases = await self.frontier.take(4, QUEUES)
-        await self.frontier.release_host(leases)
-        await self.frontier.done(leases)
+        await self.frontier.release(leases)
+        await self.frontier.end(leases)
         self.length -= sum(len(lease.entry.url) for lease in leases)
         self.waiting -= len(leases)
         return len(leases)

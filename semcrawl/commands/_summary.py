@@ -70,8 +70,6 @@ class LinksLeft:
     left_out: LeftOutLinks = field(default_factory=LeftOutLinks)
     #: links dropped because the frontier was full
     dropped: int = 0
-    #: withheld families of links, the largest first
-    withheld: Sequence[Withheld] = ()
 
 
 class NotHarvested:
@@ -84,7 +82,7 @@ class NotHarvested:
         self._hosts = {str(reason): Counter(found) for reason, found in missed.items()}
         for reason, found in left.left_out.hosts.items():
             self._hosts.setdefault(str(reason), Counter()).update(found)
-        self._families = left.withheld
+        self._families = left.left_out.withheld
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as ``summary.json`` holds them."""
@@ -430,7 +428,7 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
         say(line)
     if summary.missed.get(FAILED):
         say(f"To try failed links again: {requeue}, and go on.")
-    if run.withheld:
+    if run.left_out.withheld:
         say(f"To fetch all of a family: --out {named} -s SEMCRAWL_FAMILY_TRIES=0.")
     if run.waiting is None:
         say("Stopped before the waiting links were counted. The next run goes on from here.")

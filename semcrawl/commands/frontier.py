@@ -25,7 +25,7 @@ from semcrawl.config.checks import START_URLS_KEY
 from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier.backends import drop_crawl, visited_frontier
-from semcrawl.frontier.contract import QUEUES, FrontierState, ManagedFrontier, table_of
+from semcrawl.frontier.contract import QUEUES, Frontier, FrontierState, table_of
 from semcrawl.frontier.transfer import check_lines, export_lines, import_lines
 from semcrawl.frontier.workers import short_name
 from semcrawl.spiders.seeds import seed_list
@@ -190,7 +190,7 @@ async def _run(
 
 
 async def _act(
-    frontier: ManagedFrontier,
+    frontier: Frontier,
     settings: BaseSettings,
     opts: argparse.Namespace,
     out: TextIO,
@@ -235,9 +235,7 @@ async def _act(
             await _watch(frontier, lists, opts)
 
 
-async def _watch(
-    frontier: ManagedFrontier, lists: Sequence[str], opts: argparse.Namespace
-) -> NoReturn:
+async def _watch(frontier: Frontier, lists: Sequence[str], opts: argparse.Namespace) -> NoReturn:
     """Show a frontier again and again: in place on a terminal, else one look after the other."""
     console = table_console()
     live = console.is_terminal and not opts.json
@@ -258,7 +256,7 @@ async def _watch(
             await asyncio.sleep(opts.watch)
 
 
-async def _learned(frontier: ManagedFrontier, relevance: str) -> bytes:
+async def _learned(frontier: Frontier, relevance: str) -> bytes:
     """Return the last saved state of the strategy; of several strategies, of ``relevance``."""
     states = await table_of(frontier.inspector, "state")
     learned: dict[str, bytes] = {

@@ -261,7 +261,6 @@ class Command(OneLineErrors):
             limit=result.limit,
             left_out=outlook.left_out,
             dropped=outlook.dropped,
-            withheld=outlook.withheld,
             files=kept_files(folder),
             pages=pages,
             other_pages=other_pages,

@@ -435,9 +435,9 @@ class LeaseBook:
         if ended or failed:
             self._acknowledged = time.monotonic()
         if ended:
-            await frontier.done(ended)
+            await frontier.end(ended)
         if failed:
-            await frontier.fail(failed)
+            await frontier.end(failed, failed=True)
         over = {lease.id for lease in (*ended, *failed)}
         return [lease for lease in released if lease.id not in over]
 

@@ -85,7 +85,7 @@ async def _held(shared: Shared, name: str) -> AsyncIterator[None]:
     finally:
         holding.cancel()
         with contextlib.suppress(FrontierError):
-            await shared.release(name)
+            await shared.claim(name, 0)
 
 
 async def _hold(shared: Shared, name: str) -> None:

@@ -310,7 +310,7 @@ class CrawlLimits:
                 await self._frontier.shared.put(_SPENT, msgpack.packb(rows))
                 self._sums = sums
             finally:
-                await self._frontier.shared.release(_SPENT)
+                await self._frontier.shared.claim(_SPENT, 0)
 
     async def _read(self) -> dict[str, Spent]:
         data = await self._frontier.shared.get(_SPENT)

@@ -38,11 +38,11 @@ from semcrawl.errors import FrontierError
 from semcrawl.frontier.contract import (
     NONE_SKIPPED,
     QUEUES,
+    Announce,
     Frontier,
     Lease,
     LeftOutLinks,
     SkippedHosts,
-    Withheld,
 )
 from semcrawl.recent import Recent
 from semcrawl.relevance import Relevance
@@ -270,7 +270,7 @@ class Dispatcher:
         """Release the downloads ``over``, then take up to ``room`` links; return how many."""
         self._next_ready = None
         if room <= 0 or not self._channels:
-            await self._frontier.release_host(over)
+            await self._frontier.release(over)
             return 0
         await self._note_slow()
         # all queues were empty: one call of ``next_ready`` is cheaper than a take from each
@@ -278,8 +278,6 @@ class Dispatcher:
             if await self._ready_in() != 0:
                 return 0
             self._next_ready = None
-        if self._learning.synchronised:
-            return await self._take_synchronised(room, over)
         return await self._take(room, over)
 
     async def _may_give(self, queue: str, over: Sequence[Lease]) -> bool:
@@ -301,29 +299,6 @@ class Dispatcher:
         else:
             self._starved.setdefault(queue, False)
 
-    async def _take(self, room: int, over: Sequence[Lease]) -> int:
-        """Take links without reading other workers' events first; return how many."""
-        left = room
-        for queue, share in self.turns.turns(self._channels, room):
-            most = share
-            while min(most, left) > 0 and await self._may_give(queue, over):
-                skip, portion = self._portion(min(most, left))
-                taken = await self._frontier.take(portion, [queue], over=over, skip=skip)
-                over = ()
-                self._note_found(queue, len(taken))
-                leases = taken
-                await self._intake.load_seeds_for(leases)
-                left -= len(leases)
-                most -= len(leases)
-                for lease in leases:
-                    if is_judged(lease.entry.group):
-                        self._strategy.taken([original_url(lease.entry)])
-                    self._hand_out(lease)
-                if len(taken) < portion:
-                    break
-        await self._frontier.release_host(over)
-        return room - left
-
     def _portion(self, room: int) -> tuple[SkippedHosts, int]:
         """Return the hosts that the next take skips, and how many links it may take."""
         if suspects := self._health.suspects():
@@ -338,22 +313,24 @@ class Dispatcher:
         self.skipped_some = bool(skip)
         return skip, max(1, min(room, most))
 
-    async def _take_synchronised(self, room: int, over: Sequence[Lease]) -> int:
-        """Take links once all events are read; return how many were taken."""
+    async def _take(self, room: int, over: Sequence[Lease]) -> int:
+        """Take links, where workers learn in step once all events are read; return how many."""
         taken = 0
+        in_step = self._learning.synchronised
         for attempt in range(_ATTEMPTS):
-            strict = attempt < _ATTEMPTS - 1 and self.restrained
+            strict = in_step and attempt < _ATTEMPTS - 1 and self.restrained
+            announce: Announce | None = ("strict" if strict else "eager") if in_step else None
             outdated = False
             for queue, share in self.turns.turns(self._channels, room):
                 most = share
                 while min(most, room) > 0 and not outdated and await self._may_give(queue, over):
                     skip, portion = self._portion(min(most, room))
-                    leases = await self._frontier.take_synchronised(
-                        portion, [queue], strict=strict, over=over, skip=skip
+                    found = await self._frontier.take(
+                        portion, [queue], over=over, skip=skip, announce=announce
                     )
                     over = ()
-                    outdated = leases is None
-                    leases = leases or []
+                    outdated = found is None
+                    leases = found or []
                     if not outdated:
                         self._note_found(queue, len(leases))
                     if strict:
@@ -364,6 +341,8 @@ class Dispatcher:
                     most -= len(leases)
                     taken += len(leases)
                     for lease in leases:
+                        if not in_step and is_judged(lease.entry.group):
+                            self._strategy.taken([original_url(lease.entry)])
                         self._hand_out(lease)
                     if not full:
                         break
@@ -373,7 +352,7 @@ class Dispatcher:
             room = self.room()
             if room <= 0:
                 break
-        await self._frontier.release_host(over)
+        await self._frontier.release(over)
         return taken
 
     def _hand_out(self, lease: Lease) -> None:
@@ -566,10 +545,8 @@ class Outlook:
         self.listed: dict[str, int] = {}
         #: links dropped because the frontier was full
         self.dropped = 0
-        #: links that were not added
+        #: links that were not added, or are withheld
         self.left_out = LeftOutLinks()
-        #: families whose links are withheld, as the requested ones led nowhere
-        self.withheld: list[Withheld] = []
         #: fetches of this run, and the targets among them
         self.fetches = self.targets = 0
         self._requests = patience
@@ -597,7 +574,6 @@ class Outlook:
         self.waiting_left = counts.waiting + counts.leased
         self.dropped = counts.dropped
         self.left_out = await frontier.aside.left_out()
-        self.withheld = await frontier.aside.withheld()
         if isinstance(self._strategy, Estimating):
             # no strategy sees the entries of lists: they are as good as what was fetched
             share = self.targets / max(1, self.fetches)

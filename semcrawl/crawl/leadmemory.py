@@ -176,7 +176,7 @@ class LeadMemory:
                 yield
             finally:
                 if self._claims:
-                    await self._store.release(name)
+                    await self._store.claim(name, 0)
 
     async def _counts(self, name: str) -> FormCounts:
         return FormCounts.of(await self._unpacked(name))

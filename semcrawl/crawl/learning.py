@@ -296,7 +296,7 @@ class SharedLearning:
                 for queue, events in groupby(unpublished, key=itemgetter(0))
             ]
             for queue, events in parts[:-1] if self.synchronised else parts:
-                await self._frontier.shared.publish(*events, queue=queue)
+                await self._frontier.shared.exchange(*events, queue=queue, limit=0)
             if self.synchronised:
                 queue, events = parts[-1]
                 await self._process(partial(self._frontier.shared.exchange, *events, queue=queue))

@@ -182,7 +182,7 @@ class SharedRobots:
                 task.add_done_callback(lambda done: self._note_failure(origin, done))
                 return
             await turn.end()
-        await self._frontier.not_sent([lease])
+        await self._frontier.release([lease], sent=False)
 
     def _task(
         self,

@@ -127,4 +127,4 @@ async def changed_orders(frontier: Frontier) -> AsyncIterator[Orders]:
         yield orders
         await frontier.shared.put(_NAME, orders.pack())
     finally:
-        await frontier.shared.release(_NAME)
+        await frontier.shared.claim(_NAME, 0)

@@ -23,7 +23,7 @@ from scrapy.settings import BaseSettings
 from semcrawl import frontier as backends
 from semcrawl.config.jobdir import job_path
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError, existing_folder
-from semcrawl.frontier.contract import FrontierOptions, ManagedFrontier
+from semcrawl.frontier.contract import Frontier, FrontierOptions
 from semcrawl.frontier.workers import JobName, check_name, crawl_name, worker_name
 from semcrawl.settings.reader import Values
 from semcrawl.web.hosts import domain_key, netloc_of
@@ -129,7 +129,7 @@ def _refuse_former(folder: Path, file: Path) -> None:
         )
 
 
-def job_backend(settings: BaseSettings, folder: Path, options: FrontierOptions) -> ManagedFrontier:
+def job_backend(settings: BaseSettings, folder: Path, options: FrontierOptions) -> Frontier:
     """Return the frontier of a job: on the servers of ``REDIS_URL``, else in the job's folder.
 
     It is not opened yet. Raises ``UsageError`` for a folder of a former version.
@@ -150,7 +150,7 @@ def job_backend(settings: BaseSettings, folder: Path, options: FrontierOptions) 
 
 def _on_servers(
     settings: BaseSettings, name: str, options: FrontierOptions, **more: bool
-) -> ManagedFrontier:
+) -> Frontier:
     """Return the frontier of a crawl on the servers of ``REDIS_URL``, with the crawl's shards.
 
     Raises ``UsageError`` if the crawl has another number of shards than the settings ask for.
@@ -184,7 +184,7 @@ def _on_servers(
 @asynccontextmanager
 async def visited_frontier(
     settings: BaseSettings, job: Path | None, *, make: bool = False
-) -> AsyncIterator[ManagedFrontier]:
+) -> AsyncIterator[Frontier]:
     """Open the frontier of a job, or of the crawl that the settings name, as a guest.
 
     Without ``make`` it must exist, as its name may be misspelt. Raises ``UsageError`` if it does
@@ -198,7 +198,7 @@ async def visited_frontier(
         await frontier.close()
 
 
-def _visited(settings: BaseSettings, job: Path | None, *, make: bool) -> ManagedFrontier:
+def _visited(settings: BaseSettings, job: Path | None, *, make: bool) -> Frontier:
     """Find the frontier of a job or crawl."""
     name = crawl_name(settings)
     options = FrontierOptions(patience=5.0)

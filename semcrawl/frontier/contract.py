@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 from semcrawl.errors import UsageError
 from semcrawl.links import Reason
@@ -23,6 +23,7 @@ __all__ = [
     "NONE_SKIPPED",
     "QUEUES",
     "AddressLimits",
+    "Announce",
     "Aside",
     "Counts",
     "CrawlEvent",
@@ -34,7 +35,6 @@ __all__ = [
     "Lease",
     "LeftOutLinks",
     "LinkQueue",
-    "ManagedFrontier",
     "Pace",
     "Reason",
     "Rest",
@@ -45,6 +45,9 @@ __all__ = [
     "Withheld",
     "table_of",
 ]
+
+
+F = TypeVar("F", bound="Frontier")
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +243,8 @@ class SkippedHosts:
 
 
 NONE_SKIPPED = SkippedHosts()
+#: how a take is published: whatever was not read, or only if everything was
+Announce = Literal["eager", "strict"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,7 +402,7 @@ class LinkQueue(Protocol):
     """The links of a crawl, in the strategy's order, at the pace of their hosts.
 
     A link is *added* once, as the seen set decides. It waits in its group, is *taken* under a
-    lease, and is *done*; if the lease expires it waits again. The session and its intake call this.
+    lease, and *ended*; if the lease expires it waits again. The session and its intake call this.
 
     Each method is atomic unless it says otherwise: no other worker sees half of it. The backend
     repeats a call after a lost connection: ``add`` and the takes then return the first reply, and
@@ -430,29 +435,18 @@ class LinkQueue(Protocol):
         *,
         over: Sequence[Lease] = (),
         skip: SkippedHosts = NONE_SKIPPED,
-    ) -> list[Lease]:
+        announce: Announce | None = None,
+    ) -> list[Lease] | None:
         """Lease up to ``limit`` links of these queues from hosts that may be asked now.
 
         Over all given queues and all such hosts, except those to ``skip``, the order is largest
         group value (0 for a group without one), then smallest key, then first in. Before that, the
-        downloads ``over`` are released as by :meth:`release_host`. A shard that gives no link may
+        downloads ``over`` are released as by :meth:`release`. A shard that gives no link may
         release its downloads with the next take.
-        """
 
-    async def take_synchronised(
-        self,
-        limit: int,
-        queues: Sequence[str],
-        *,
-        strict: bool = True,
-        over: Sequence[Lease] = (),
-        skip: SkippedHosts = NONE_SKIPPED,
-    ) -> list[Lease] | None:
-        """Take as :meth:`take` does, and publish the taken links as one event in the same step.
-
-        ``None`` when the log has events that this worker has not read, as they may change the best
-        links. A worker does not read the event of its own take. Without ``strict`` the take ignores
-        unread events, and its own event is read like others.
+        With ``announce`` the taken links are published as one event in the same step. If it is
+        ``strict``, the result is ``None`` when the log has events that this worker has not read, as
+        they may change the best links; a worker does not read the event of its own such take.
         """
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
@@ -468,34 +462,27 @@ class LinkQueue(Protocol):
 
         A request whose lease expired must not be sent, as another worker may have the link. The
         host's crawl delay counts from here, or from the end of a download that ends soon after;
-        without this call it counts from :meth:`release_host`. A host with a crawl delay is held
+        without this call it counts from :meth:`release`. A host with a crawl delay is held
         between ``take`` and this call. Without a delay the backend is not called.
         """
 
-    async def not_sent(self, leases: Sequence[Lease]) -> None:
-        """Note that no request is sent for these links, so their hosts may be asked at once.
-
-        The leases stay until :meth:`done`. Not needed without a delay.
-        """
-
-    async def release_host(self, leases: Sequence[Lease]) -> None:
+    async def release(self, leases: Sequence[Lease], *, sent: bool = True) -> None:
         """Note that the downloads are over, which frees their hosts' concurrency.
 
-        The leases stay until :meth:`done`.
+        Without ``sent``, no request is sent for these links, so their hosts may be asked at once;
+        this is not needed without a delay. The leases stay until :meth:`end`.
         """
 
     async def renew(self, leases: Sequence[Lease]) -> list[bool]:
         """Renew leases for the full lease time; return for each whether it still held."""
 
-    async def done(self, leases: Sequence[Lease]) -> None:
+    async def end(self, leases: Sequence[Lease], *, failed: bool = False) -> None:
         """Acknowledge links that are finished and whose results are written.
 
         If a lease expired, its link waits again, and a second call to the backend withdraws it.
-        Another worker may take it in between.
+        Another worker may take it in between. With ``failed``, the links could not be fetched;
+        those whose leases hold are kept for :meth:`requeue`.
         """
-
-    async def fail(self, leases: Sequence[Lease]) -> None:
-        """Acknowledge links that could not be fetched, and keep them for :meth:`requeue`."""
 
     async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
         """Give back links with their present entries; they can be taken after ``delay`` seconds."""
@@ -553,25 +540,20 @@ class Shared(Protocol):
         """Keep something under a name, for good or for some time, instead of what was there."""
 
     async def claim(self, name: str, seconds: float) -> bool:
-        """Claim a name for some time, or renew the claim; return whether this worker has it."""
+        """Claim a name for some time, or renew the claim; return whether this worker has it.
 
-    async def release(self, name: str) -> None:
-        """Release this worker's claim."""
-
-    # -- the log of all workers' outcomes and synchronised takes; each worker has a position in it
-    async def publish(self, *events: bytes, queue: str = "") -> None:
-        """Append outcomes for the other workers; ``queue`` is that of their new links.
-
-        Repeating it after a lost connection does not publish twice. About the last 100,000 events
-        are kept.
+        0 s end this worker's claim.
         """
 
+    # -- the log of all workers' outcomes and synchronised takes; each worker has a position in it
     async def exchange(
         self, *events: bytes, queue: str = "", limit: int = 1000
     ) -> list[CrawlEvent]:
-        """Publish, then return the events since the last call, this worker's own included.
+        """Publish outcomes, then return up to ``limit`` events since those returned last.
 
-        Events that cannot be decoded are skipped with a warning.
+        ``queue`` is that of the outcomes' new links. The result includes this worker's own events.
+        Events that cannot be decoded are skipped with a warning. Repeating it after a lost
+        connection does not publish twice. About the last 100,000 events are kept.
         """
 
     async def save_state(self, name: str, state: bytes) -> None:
@@ -611,39 +593,6 @@ class Shared(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOutLinks:
-    """Numbers of links that a crawl left out, by reason and host (with port)."""
-
-    hosts: Mapping[Reason, Counter[str]] = field(default_factory=dict)
-    #: the first link that was left out, by reason and host
-    first: Mapping[tuple[Reason, str], str] = field(default_factory=dict)
-    #: whether there were more than the limit of counted links
-    more: bool = False
-
-    @classmethod
-    def of(cls, numbers: Mapping[bytes, Any], first: Mapping[bytes, bytes], *, more: bool) -> Self:
-        """Decode the numbers and first links that a backend stores by reason and host."""
-        counts: dict[Reason, Counter[str]] = {}
-        for name, number in numbers.items():
-            reason, host = _reason_and_host(name)
-            counts.setdefault(reason, Counter())[host] = int(number)
-        links = {_reason_and_host(n): url.decode("utf-8", "replace") for n, url in first.items()}
-        return cls(counts, links, more)
-
-    @property
-    def most(self) -> tuple[str, int]:
-        """A link to the out-of-scope host with most links, and the number of its links.
-
-        An empty URL and 0 if there is none.
-        """
-        hosts = self.hosts.get(Reason.OUT_OF_SCOPE, Counter())
-        if not hosts:
-            return "", 0
-        links, host = max((number, host) for host, number in hosts.items())
-        return self.first.get((Reason.OUT_OF_SCOPE, host), ""), links
-
-
-@dataclass(frozen=True, slots=True)
 class Withheld:
     """A family of links (:mod:`semcrawl.relevance.families`) of which some are withheld."""
 
@@ -660,6 +609,48 @@ class Withheld:
         document, pattern = (field_text(facts.get(name, b"")) for name in ("document", "pattern"))
         asked = sum(int(facts.get(name, 0)) for name in ("barren", "unknown", "useful"))
         return cls(document, pattern, links, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutLinks:
+    """Numbers of links that a crawl left out, by reason and host (with port), or withholds."""
+
+    hosts: Mapping[Reason, Counter[str]] = field(default_factory=dict)
+    #: the first link that was left out, by reason and host
+    first: Mapping[tuple[Reason, str], str] = field(default_factory=dict)
+    #: whether there were more than the limit of counted links
+    more: bool = False
+    #: the families with withheld links, those with most first
+    withheld: Sequence[Withheld] = ()
+
+    @classmethod
+    def of(
+        cls,
+        numbers: Mapping[bytes, Any],
+        first: Mapping[bytes, bytes],
+        withheld: Iterable[Withheld],
+        *,
+        more: bool,
+    ) -> Self:
+        """Decode the numbers and first links that a backend stores by reason and host."""
+        counts: dict[Reason, Counter[str]] = {}
+        for name, number in numbers.items():
+            reason, host = _reason_and_host(name)
+            counts.setdefault(reason, Counter())[host] = int(number)
+        links = {_reason_and_host(n): url.decode("utf-8", "replace") for n, url in first.items()}
+        return cls(counts, links, more, most_first(withheld))
+
+    @property
+    def most(self) -> tuple[str, int]:
+        """A link to the out-of-scope host with most links, and the number of its links.
+
+        An empty URL and 0 if there is none.
+        """
+        hosts = self.hosts.get(Reason.OUT_OF_SCOPE, Counter())
+        if not hosts:
+            return "", 0
+        links, host = max((number, host) for host, number in hosts.items())
+        return self.first.get((Reason.OUT_OF_SCOPE, host), ""), links
 
 
 def most_first(found: Iterable[Withheld]) -> list[Withheld]:
@@ -688,7 +679,7 @@ class Aside(Protocol):
     Left out ones are counted, each once, for all workers and runs. Withheld ones wait apart: the
     session reports the outcomes of links, and restores those whose reason is gone. A take withholds
     links of barren families by itself. Each method is atomic and may be repeated, except that
-    :meth:`left_out` and :meth:`withheld` read in portions.
+    :meth:`left_out` reads in portions.
     """
 
     async def leave_out(self, links: Sequence[tuple[str, Reason]], limit: int) -> None:
@@ -698,9 +689,10 @@ class Aside(Protocol):
         """
 
     async def left_out(self) -> LeftOutLinks:
-        """Return the links left out so far, without those that another page brought in.
+        """Return the links left out so far, and the families with withheld links.
 
-        It reads in portions: a link added meanwhile may be counted.
+        Links that another page brought in are not left out. It reads in portions: a link added
+        meanwhile may be counted.
         """
 
     async def reason(self, url: str) -> Reason | None:
@@ -721,9 +713,6 @@ class Aside(Protocol):
 
     async def restore(self, limit: int) -> int:
         """Restore up to ``limit`` links that need not be withheld now; return how many."""
-
-    async def withheld(self) -> list[Withheld]:
-        """Return the families with withheld links, those with most first."""
 
 
 #: names of the totals that move with a frontier
@@ -864,6 +853,8 @@ async def table_of(inspector: Inspector, kind: RowKind) -> dict[str, Any]:
 class Frontier(LinkQueue, Protocol):
     """A worker's frontier: the queue of links, and the state that all workers share."""
 
+    #: name of the crawl
+    name: str
     #: name of this worker (:func:`semcrawl.frontier.workers.worker_name`)
     worker_id: str
     #: the options in force; :meth:`open` may slow down their pace
@@ -882,6 +873,8 @@ class Frontier(LinkQueue, Protocol):
     shared: Shared
     #: links that are not fetched
     aside: Aside
+    #: reads all of it, or fills an empty one
+    inspector: Inspector
 
     async def open(self, *, make: bool = True) -> None:
         """Connect, check the format, and give back leases of workers that have certainly ended.
@@ -902,17 +895,15 @@ class Frontier(LinkQueue, Protocol):
     async def heartbeat(self, seconds: float) -> list[str]:
         """Count as active for ``seconds`` from now; return the names of other active workers."""
 
-    async def __aenter__(self) -> Self:
+
+class Opened:
+    """A frontier that is open in an ``async with`` block."""
+
+    async def __aenter__(self: F) -> F:
         """Open."""
+        await self.open()
+        return self
 
-    async def __aexit__(self, *exc: object) -> None:
+    async def __aexit__(self: Frontier, *exc: object) -> None:
         """Close."""
-
-
-class ManagedFrontier(Frontier, Protocol):
-    """A frontier that can be inspected, exported and imported."""
-
-    #: name of the crawl
-    name: str
-    #: reads all of it, or fills an empty one
-    inspector: Inspector
+        await self.close()

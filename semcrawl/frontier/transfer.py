@@ -21,9 +21,9 @@ from semcrawl.errors import UsageError
 from semcrawl.frontier.contract import (
     TOTALS,
     Entry,
+    Frontier,
     HostYield,
     Inspector,
-    ManagedFrontier,
     RowKind,
     ShardDigests,
     WaitingLink,
@@ -35,7 +35,7 @@ _BATCH = 500
 _FORMAT = 2
 
 
-async def export_lines(frontier: ManagedFrontier) -> AsyncIterator[str]:
+async def export_lines(frontier: Frontier) -> AsyncIterator[str]:
     """Yield the frontier as JSON lines, leased links included. No worker should run meanwhile."""
     count = 0
     async for line in _exported(frontier):
@@ -44,7 +44,7 @@ async def export_lines(frontier: ManagedFrontier) -> AsyncIterator[str]:
     yield _line("end", lines=count)
 
 
-async def _exported(frontier: ManagedFrontier) -> AsyncIterator[str]:
+async def _exported(frontier: Frontier) -> AsyncIterator[str]:
     inspector = frontier.inspector
     totals = await table_of(inspector, "total")
     seen = (await frontier.counts([queue async for queue in inspector.rows("queue")], [])).seen
@@ -75,7 +75,7 @@ def check_lines(lines: Iterable[str]) -> None:
         pass
 
 
-async def import_lines(frontier: ManagedFrontier, lines: Iterable[str]) -> int:
+async def import_lines(frontier: Frontier, lines: Iterable[str]) -> int:
     """Fill an empty frontier from JSON lines; return the number of waiting links.
 
     Leased links wait again. Raises ``UsageError`` if the frontier is not empty, and as
@@ -168,7 +168,7 @@ async def _flush(inspector: Inspector, batch: dict[RowKind, list[WaitingLink]]) 
             batch[state] = []
 
 
-async def _import_row(frontier: ManagedFrontier, kind: str, value: Any) -> None:
+async def _import_row(frontier: Frontier, kind: str, value: Any) -> None:
     match kind:
         case "frontier":
             await frontier.inspector.load("total", value)

@@ -530,7 +530,7 @@ class FocusedSpider(Spider):
         if not is_context:
             await self.session.retry(attempt.lease, attempt.link_state, 0.0)
             return []
-        await self.session.frontier.not_sent([attempt.lease])
+        await self.session.frontier.release([attempt.lease], sent=False)
         self.session.learn(attempt.outcome(Kind.OTHER, duplicate=True), self.queue)
         return []
 

@@ -38,7 +38,7 @@ class Redirects:
 
     async def go_ahead(self, attempt: Attempt, folder: Instead) -> list[FetchRecord]:
         """Put the foreseen folder in the link's place, without a record."""
-        await self.session.frontier.not_sent([attempt.lease])
+        await self.session.frontier.release([attempt.lease], sent=False)
         if not await self._put(attempt, folder):
             outcome = attempt.outcome(None, duplicate=True, led_to=folder.url)
             self.session.learn(replace(outcome, status=_MOVED), self.queue)

@@ -261,7 +261,7 @@ class SitemapDates:
         self._read_at = time.monotonic()
         await self._load_once()
         self._dates.note_keys(await self._shared_dates.news())
-        await self._session.frontier.not_sent([attempt.lease])
+        await self._session.frontier.release([attempt.lease], sent=False)
         await self._session.retry(attempt.lease, attempt.link_state, 0.0)
         return []
 
@@ -282,7 +282,7 @@ class SitemapDates:
 
     async def record(self, attempt: Attempt) -> list[FetchRecord]:
         """Record a link that is not fetched."""
-        await self._session.frontier.not_sent([attempt.lease])
+        await self._session.frontier.release([attempt.lease], sent=False)
         return [attempt.record(FetchOutcome.SITEMAP_UNCHANGED)]
 
     async def check(self, attempt: Attempt, items: Sequence[Any]) -> None:

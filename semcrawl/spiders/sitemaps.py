@@ -112,7 +112,7 @@ class Sitemaps:
 
     async def take_turn(self, attempt: Attempt) -> list[FetchRecord]:
         """Add links of each shape of a list, as nothing else of their host waits; no record."""
-        await self.session.frontier.not_sent([attempt.lease])
+        await self.session.frontier.release([attempt.lease], sent=False)
         name = attempt.link_state.turn.partition(".")[0]
         index = await self.lists.index(name)
         if index is None:

@@ -19,7 +19,7 @@ from semcrawl.crawl.crawllimits import Limits
 from semcrawl.crawl.sharedrobots import RobotsAnswer
 from semcrawl.crawl.standingorders import DOMAIN, EXCLUDE, HOST, INCLUDE, Orders, changed_orders
 from semcrawl.errors import UsageError
-from semcrawl.frontier.contract import ManagedFrontier, Rank, table_of
+from semcrawl.frontier.contract import Frontier, Rank, table_of
 from semcrawl.middlewares.robots import RobotsRules, asked_delay
 from semcrawl.settings.reader import fill
 from semcrawl.spiders.seeds import seed_list, seed_url
@@ -37,7 +37,7 @@ _LONGEST_DELAY, _MOST_WORDS, _LONGEST_WORD = 86_400.0, 1000, 8000
 class Order:
     """An order that is carried out."""
 
-    frontier: ManagedFrontier
+    frontier: Frontier
     settings: BaseSettings
     orders: Orders
     words: Sequence[str]
@@ -254,9 +254,7 @@ def check_action(words: Sequence[str]) -> Action:
     return action
 
 
-async def obey(
-    frontier: ManagedFrontier, settings: BaseSettings, words: Sequence[str], by: str
-) -> Orders:
+async def obey(frontier: Frontier, settings: BaseSettings, words: Sequence[str], by: str) -> Orders:
     """Carry out an action, note it, and return the orders that hold now.
 
     Raises ``UsageError`` for wrong words and for what a robots.txt forbids; nothing changes then.

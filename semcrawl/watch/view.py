@@ -30,7 +30,7 @@ from semcrawl.crawl.standingorders import Orders, load_orders
 from semcrawl.crawl.workersigns import Attempted, WorkerSign, workers_of
 from semcrawl.errors import FrontierError, SemcrawlError, StoreError, UsageError
 from semcrawl.frontier.backends import visited_frontier
-from semcrawl.frontier.contract import QUEUES, FrontierState, ManagedFrontier, table_of
+from semcrawl.frontier.contract import QUEUES, Frontier, FrontierState, table_of
 from semcrawl.frontier.workers import short_name
 from semcrawl.metadata.database import CRAWL_DB, connect, one_line, readable_db_url
 from semcrawl.metadata.records import Fetch
@@ -154,7 +154,7 @@ class CrawlView:
         self._folder = folder
         self._judged_by = targets or Targets(), threshold
         self._stack = AsyncExitStack()
-        self._frontier: ManagedFrontier | None = None
+        self._frontier: Frontier | None = None
         self._records: Records | None = None
         self._rates: deque[tuple[float, int, int]] = deque()
         #: the last view
@@ -181,7 +181,7 @@ class CrawlView:
         if self._records is not None:
             self._records.close()
 
-    async def frontier(self) -> ManagedFrontier:
+    async def frontier(self) -> Frontier:
         """Return the frontier, opened as a guest; raise ``FrontierError`` or ``UsageError``."""
         if self._frontier is None:
             visit = visited_frontier(self._settings, self._folder)

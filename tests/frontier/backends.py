@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from semcrawl.frontier import FrontierOptions, RedisFrontier
-from semcrawl.frontier.contract import ManagedFrontier
+from semcrawl.frontier.contract import Frontier
 from semcrawl.frontier.sharded.frontier import ShardedFrontier
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 
@@ -36,7 +36,7 @@ class Backend(Protocol):
         *,
         guest: bool = False,
         considerate: bool = False,
-    ) -> ManagedFrontier:
+    ) -> Frontier:
         """A worker's frontier, not opened yet; a crawl that is new begins when it is opened."""
         ...
 

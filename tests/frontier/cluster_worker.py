@@ -60,7 +60,7 @@ class Worker:
         await self.frontier.add(links, over=[lease])
         self.known.update(link.url for link in links)
         os.write(self.log, b"%d %.6f %.6f\n" % (page, before, after))
-        await self.frontier.done([lease])
+        await self.frontier.end([lease])
 
     async def crawl(self) -> None:
         await self.frontier.add([self.entry(0)])

@@ -17,7 +17,7 @@ from served_cluster import ServedCluster
 from served_redis import ServedRedis
 
 from semcrawl.frontier import FrontierOptions
-from semcrawl.frontier.contract import QUEUES, ManagedFrontier
+from semcrawl.frontier.contract import QUEUES, Frontier
 from semcrawl.frontier.redis.localserver import RedisServer, wheel_server
 
 
@@ -134,9 +134,7 @@ async def open_frontier(backend: Backend, prefix: str) -> AsyncIterator[OpenFron
     """Open a frontier of a worker; all those of a test are of one crawl unless told otherwise."""
     stack = AsyncExitStack()
 
-    async def opened(
-        worker: str = "w1", *, prefix: str = prefix, **options: Any
-    ) -> ManagedFrontier:
+    async def opened(worker: str = "w1", *, prefix: str = prefix, **options: Any) -> Frontier:
         usual = {"delay": 0.0, "concurrency": 1000}
         merged = FrontierOptions(**(usual | options))
         return await stack.enter_async_context(backend.frontier(prefix, worker, merged))

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 from redis import Redis
 
 from semcrawl.frontier import FrontierOptions, ShardedFrontier
-from semcrawl.frontier.contract import Entry, Lease, ManagedFrontier
+from semcrawl.frontier.contract import Entry, Frontier, Lease
 from semcrawl.frontier.sharded.shards import number_of
 
 #: the fixture ``open_frontier``: opens the frontier of a worker, ``w1`` unless told otherwise
-OpenFrontier = Callable[..., Awaitable[ManagedFrontier]]
+OpenFrontier = Callable[..., Awaitable[Frontier]]
 T = TypeVar("T")
 Q = ["html"]
 #: no delays
@@ -39,25 +39,25 @@ async def eventually(look: Callable[[], Awaitable[T]]) -> T:
     return found
 
 
-async def until_no_lease(frontier: ManagedFrontier) -> None:
+async def until_no_lease(frontier: Frontier) -> None:
     async def none() -> bool:
         return (await frontier.counts(Q, [])).leased == 0
 
     await eventually(none)
 
 
-async def outcomes_of_others(frontier: ManagedFrontier, limit: int = 1000) -> list[bytes]:
+async def outcomes_of_others(frontier: Frontier, limit: int = 1000) -> list[bytes]:
     """Outcomes that other workers published since the last reading."""
     events = await frontier.shared.exchange(limit=limit)
     return [event.outcome for event in events if not event.own and event.outcome is not None]
 
 
-async def drain(frontier: ManagedFrontier, queues: Sequence[str] = Q) -> list[str]:
+async def drain(frontier: Frontier, queues: Sequence[str] = Q) -> list[str]:
     """Take and finish one link at a time until nothing can be taken."""
     order: list[str] = []
     while leases := await frontier.take(1, queues):
         order += names(leases)
-        await frontier.done(leases)
+        await frontier.end(leases)
     assert await frontier.inspector.audit() == []
     return order
 

@@ -42,8 +42,8 @@ async def crawl(address: str, log: int, pages: int) -> None:
                 page = int(lease.entry.url.rpartition("/")[2])
                 await frontier.add(links(page, pages))
                 os.write(log, b"%d\n" % page)
-                await frontier.release_host([lease])
-                await frontier.done([lease])
+                await frontier.release([lease])
+                await frontier.end([lease])
             if not leases:
                 if (await frontier.counts(QUEUES, [])).finished:
                     return

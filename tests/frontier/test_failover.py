@@ -62,7 +62,7 @@ async def test_links_that_a_shard_lost_are_put_in_again(
         lossy.keep()
         found = [link(str(n), host=host_in(1), group="g" if n % 2 else "bad") for n in range(6)]
         assert all(await frontier.add(found))
-        await frontier.done([page])
+        await frontier.end([page])
         await frontier.set_values({"bad": 1.0})
         assert frontier.losses == 0
         lossy.go_back()
@@ -89,7 +89,7 @@ async def test_leases_of_a_lost_time_are_not_given_out_again(
         assert names(taken) == ["0", "1"]
         assert not {lease.id for lease in lost} & {lease.id for lease in taken}
         assert await first.started(lost) in ([True], [False])
-        await first.done(lost)
+        await first.end(lost)
         assert (await first.counts(Q, [])).leased == 2
 
 
@@ -123,12 +123,12 @@ async def test_a_half_moved_slot_is_waited_for(own_cluster: ServedCluster, prefi
                 await hasty.open()
         own_cluster.move_keys(slot, source, target)
         own_cluster.end_move(slot, source, target)
-        await frontier.done([lease])
+        await frontier.end([lease])
         assert frontier.losses == 1  # (that nothing was lost it cannot know)
         left = []
         while leases := await frontier.take(9, Q):
             left += names(leases)
-            await frontier.done(leases)
+            await frontier.end(leases)
         assert sorted([*names([lease]), *left], key=int) == [str(n) for n in range(50)]
         assert await frontier.inspector.audit() == []
 

@@ -43,13 +43,13 @@ async def test_everything_works_on_a_node_of_a_cluster(node: ServedRedis) -> Non
         leases = await frontier.take(20, Q)
         await frontier.started(leases)
         await frontier.renew(leases)
-        await frontier.release_host(leases)
-        await frontier.fail(leases[:3])
-        await frontier.done(leases[3:9])
+        await frontier.release(leases)
+        await frontier.end(leases[:3], failed=True)
+        await frontier.end(leases[3:9])
         await frontier.give_back(leases[9:], delay=1)
         assert await frontier.requeue(Q) == 3
         await frontier.next_ready(Q)
-        await frontier.shared.publish(b"e")
+        await frontier.shared.exchange(b"e", limit=0)
         await frontier.shared.save_state("s", b"x")
         seeds = "{crawl}:html:start_urls"  # in a cluster a seed list must have the crawl's tag
         await frontier.shared.push_seeds(seeds, ["s"])

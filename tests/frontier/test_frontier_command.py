@@ -24,7 +24,7 @@ from semcrawl.commands.frontier import Command
 from semcrawl.errors import UsageError
 from semcrawl.frontier import Entry, FrontierOptions, RedisFrontier
 from semcrawl.frontier.backends import job_backend
-from semcrawl.frontier.contract import ManagedFrontier
+from semcrawl.frontier.contract import Frontier
 from semcrawl.frontier.transfer import export_lines, import_lines
 from tests.inprocess import exit_status
 
@@ -36,7 +36,7 @@ def link(name: str, host: str = "a.example", group: str = "g", key: float = 0.0)
     return Entry(f"http://{host}/{name}", host, "html", group, key, payload, "R")
 
 
-async def in_job(folder: Path, work: Callable[[ManagedFrontier], Awaitable[T]]) -> T:
+async def in_job(folder: Path, work: Callable[[Frontier], Awaitable[T]]) -> T:
     options = FrontierOptions(delay=0)
     async with job_backend(Settings(), folder, options) as frontier:
         return await work(frontier)
@@ -61,11 +61,11 @@ def run_command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
     return run
 
 
-async def fill(frontier: ManagedFrontier) -> None:
+async def fill(frontier: Frontier) -> None:
     await frontier.add([link(str(n), group="good") for n in range(3)])
     await frontier.add([link(str(n), host="b.example") for n in range(4)])
     await frontier.set_values({"good": 1.5})
-    await frontier.fail(await frontier.take(1, Q))
+    await frontier.end(await frontier.take(1, Q), failed=True)
 
 
 def test_a_frontier_is_shown_moved_and_its_failures_requeued(
@@ -123,7 +123,7 @@ def test_a_watched_frontier_is_shown_anew_until_ctrl_c(
         place = served.url
         settings.set("REDIS_URL", served.url)
 
-    async def do(work: Callable[[ManagedFrontier], Awaitable[object]]) -> None:
+    async def do(work: Callable[[Frontier], Awaitable[object]]) -> None:
         async with job_backend(settings, tmp_path / "job", FrontierOptions(delay=0)) as frontier:
             await work(frontier)
 
@@ -284,10 +284,10 @@ def test_what_a_crawl_learned_is_written_as_a_model(
 ) -> None:
     """That of the only strategy, or of the named one; no file where nothing was learned."""
 
-    async def learn(frontier: ManagedFrontier) -> None:
+    async def learn(frontier: Frontier) -> None:
         await frontier.shared.save_state("strategy:learned", b"weights")
 
-    async def learn_more(frontier: ManagedFrontier) -> None:
+    async def learn_more(frontier: Frontier) -> None:
         await frontier.shared.save_state("strategy:mine", b"counts")
 
     job, model = tmp_path / "job", tmp_path / "model"
@@ -339,11 +339,11 @@ def test_a_name_that_no_crawl_has(
         assert client.keys(f"*{prefix}*") == []
 
 
-async def drain(frontier: ManagedFrontier) -> list[Entry]:
+async def drain(frontier: Frontier) -> list[Entry]:
     entries = []
     while leases := await frontier.take(1, Q):
         entries += [lease.entry for lease in leases]
-        await frontier.done(leases)
+        await frontier.end(leases)
     return entries
 
 
@@ -356,8 +356,8 @@ async def test_an_imported_frontier_goes_on_as_the_exported_one(
     await old.set_values({"g1": 1.0, "g2": 0.5})
     await old.pace.set("h1", delay=0, concurrency=7)
     await old.shared.save_state("strategy", b"\0learned")
-    await old.done(await old.take(3, Q))
-    await old.fail(await old.take(2, Q))
+    await old.end(await old.take(3, Q))
+    await old.end(await old.take(2, Q), failed=True)
     leased = await old.take(2, Q)
     lines = [line async for line in export_lines(old)]
     assert await import_lines(new, lines) == 55
@@ -384,9 +384,9 @@ async def test_an_imported_frontier_is_the_exported_one(
     await old.shared.save_state("strategy", bytes(range(256)))
     for lease in (done := await old.take(9, Q)):
         await old.pace.reward(lease.entry.host, target=lease.entry.host == "h1")
-    await old.done(done)
+    await old.end(done)
     await old.give_back(await old.take(3, Q))
-    await old.fail(await old.take(2, Q))
+    await old.end(await old.take(2, Q), failed=True)
     lines = [line async for line in export_lines(old)]
     await import_lines(new, lines)
     again = [line async for line in export_lines(new)]

@@ -127,13 +127,13 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule(lease=leases)
     def release(self, lease: Lease | None) -> None:
         if lease is not None:
-            self.run(self.frontier.release_host([lease]))
+            self.run(self.frontier.release([lease]))
             self.busy.discard(lease.id)
 
     @rule(lease=consumes(leases))
     def done(self, lease: Lease | None) -> None:
         if lease is not None:
-            self.run(self.frontier.done([lease]))
+            self.run(self.frontier.end([lease]))
             del self.leased[lease.id]
             self.busy.discard(lease.id)
 

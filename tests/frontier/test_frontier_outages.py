@@ -46,7 +46,7 @@ async def test_a_killed_server_costs_a_pause_and_nothing_else(
         await asyncio.to_thread(server.start)
         taken = before + [lease for call in calls for lease in await call]
         assert len({lease.entry.url for lease in taken}) == 8
-        await frontier.done(taken)
+        await frontier.end(taken)
         assert (await frontier.counts(Q, [])).waiting == 12
         assert await frontier.inspector.audit() == []
     messages = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
@@ -143,7 +143,7 @@ async def test_a_call_whose_answer_was_lost_is_not_done_twice(served: ServedRedi
             assert first.entry.url == "http://a.example/1"
             assert (await frontier.counts(Q, [])).leased == 1
             proxy.cut = True
-            await frontier.shared.publish(b"event")
+            await frontier.shared.exchange(b"event", limit=0)
             await frontier.shared.push_seeds("cut-seeds", ["s1", "s2"])
             proxy.cut = True
             assert await frontier.shared.take_seeds("cut-seeds", 1) == ["s1"]
@@ -152,7 +152,7 @@ async def test_a_call_whose_answer_was_lost_is_not_done_twice(served: ServedRedi
             (again,) = await frontier.take(1, Q)
             assert again.entry == first.entry
             proxy.cut = True
-            await frontier.done([again])
+            await frontier.end([again])
             assert (await frontier.counts(Q, ["cut-seeds"])).seeds == 2
             assert await frontier.inspector.audit() == []
             assert proxy.cuts == 6
@@ -282,7 +282,7 @@ async def test_a_read_only_server_is_waited_for(start_served: StartServed) -> No
         ("queues", lambda f: f.take(1, Q)),
         ("meta", lambda f: f.open()),
         ("seen:0", lambda f: f.add([link("2")])),
-        ("events", lambda f: f.shared.publish(b"e")),
+        ("events", lambda f: f.shared.exchange(b"e", limit=0)),
         ("events", lambda f: outcomes_of_others(f)),
         ("state", lambda f: f.shared.load_state("s")),
         ("state", lambda f: f.shared.save_state("s", b"")),

@@ -61,7 +61,7 @@ async def test_done_links_leave_the_table_beside_a_bloom_filter(frontier: RedisF
         await frontier.add(entries[start : start + 100])
     leases = await frontier.take(2500, Q)
     await frontier.give_back(leases[:1])
-    await frontier.done(leases[1:])
+    await frontier.end(leases[1:])
     waiting = (await frontier.counts(Q, [])).waiting
     assert not any(await frontier.add(entries))
     assert sum(await sizes(frontier)) <= 100 + waiting
@@ -74,7 +74,7 @@ async def test_no_list_stays_once_its_links_are_taken(frontier: RedisFrontier) -
     await frontier.add([link(str(n), key=n % 7) for n in range(200)])
     pattern, redis = frontier.keys["chunk:*"], frontier.client
     assert [key async for key in redis.scan_iter(pattern)]
-    await frontier.done(await frontier.take(300, Q))
+    await frontier.end(await frontier.take(300, Q))
     assert not [key async for key in redis.scan_iter(pattern)]
 
 
@@ -95,7 +95,7 @@ async def test_seeds_may_lie_in_a_set_or_a_sorted_set(frontier: RedisFrontier, p
 async def test_all_keys_begin_with_the_crawls_name(frontier: RedisFrontier, prefix: str) -> None:
     await frontier.add([link("1"), link("2")])
     await frontier.take(1, Q)
-    await frontier.shared.publish(b"event")
+    await frontier.shared.exchange(b"event", limit=0)
     await frontier.shared.save_state("s", b"x")
     found = [key async for key in frontier.client.scan_iter(match=f"*{prefix} *", count=1000)]
     assert found

@@ -282,7 +282,7 @@ async def test_what_is_read_while_the_frontier_is_told_of_something_counts_in_th
         session.downloaded(first)
         session.processed(first)
         second = await crawl.fetch()
-        acknowledge = session.frontier.done
+        acknowledge = session.frontier.end
 
         async def read_meanwhile(leases: Sequence[Lease]) -> None:
             await acknowledge(leases)
@@ -290,11 +290,11 @@ async def test_what_is_read_while_the_frontier_is_told_of_something_counts_in_th
             session.downloaded(second)
             session.processed(second)
 
-        session.frontier.done = read_meanwhile  # type: ignore[method-assign]
+        session.frontier.end = read_meanwhile  # type: ignore[method-assign]
         session.acknowledge(first)
         third = await crawl.fetch()
         assert third.entry.url == "http://e/"
-        session.frontier.done = acknowledge  # type: ignore[method-assign]
+        session.frontier.end = acknowledge  # type: ignore[method-assign]
     finally:
         await session.detach("html")
 

@@ -216,14 +216,14 @@ async def test_what_is_being_acknowledged_when_a_session_ends_is_not_fetched_aga
     crawl: Crawl,
 ) -> None:
     await crawl.begin("http://a/")
-    acknowledge, begun = crawl.session.frontier.done, asyncio.Event()
+    acknowledge, begun = crawl.session.frontier.end, asyncio.Event()
 
     async def take_long(leases: Sequence[Lease]) -> None:
         begun.set()
         await asyncio.sleep(0.05)
         await acknowledge(leases)
 
-    crawl.session.frontier.done = take_long  # type: ignore[method-assign]
+    crawl.session.frontier.end = take_long  # type: ignore[method-assign]
     crawl.finish(await crawl.fetch())
     await asyncio.wait_for(begun.wait(), LIMIT)
     await crawl.session.detach("html")

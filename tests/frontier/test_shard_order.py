@@ -60,7 +60,7 @@ async def test_a_take_gives_few_links_before_earlier_ones_of_other_shards(
             assert all(where[:2] <= first[:2] for where, _ in taken)
             assert max(behind.values(), default=0) <= 4
             early += behind.total()
-            await frontier.done(leases)
+            await frontier.end(leases)
         assert not waiting
         assert early
 
@@ -125,7 +125,7 @@ async def test_a_worker_that_finds_nothing_asks_each_shard_once(
         leases = [lease for queue in queues for lease in await frontier.take(9, [queue])]
         assert len(leases) == 3
         await frontier.started(leases)
-        await frontier.done(leases)
+        await frontier.end(leases)
         before = scripts_run(servers)
         for _ in range(5):
             for asked in (queues, queues[:1]):
@@ -136,7 +136,7 @@ async def test_a_worker_that_finds_nothing_asks_each_shard_once(
         await frontier.pace.set(hosts[0], delay=0.0)
         await frontier.pace.rest(hosts[0], 0.0)
         await frontier.add([link("rdf", host="other.example", queue="rdf")])
-        assert names(await frontier.take_synchronised(9, ["rdf"]) or []) == ["rdf"]
+        assert names(await frontier.take(9, ["rdf"], announce="strict") or []) == ["rdf"]
 
 
 async def test_what_a_worker_puts_in_itself_is_seen_at_once(

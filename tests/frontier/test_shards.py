@@ -170,8 +170,8 @@ async def test_a_frontier_moves_from_one_shard_into_three_and_back(
     async with RedisFrontier(servers[0], prefix=prefix, worker_id="w", options=OPTIONS) as old:
         await old.add([link(str(n), host=f"h{n}.example", key=n) for n in range(30)])
         await old.set_values({"g": 2.0})
-        await old.done(await old.take(5, Q))
-        await old.fail(await old.take(2, Q))
+        await old.end(await old.take(5, Q))
+        await old.end(await old.take(2, Q), failed=True)
         lines = [line async for line in export_lines(old)]
     names = (f"{prefix}three", f"{prefix}one")
     async with (
@@ -194,7 +194,7 @@ async def test_seen_urls_are_counted_once_however_often_a_frontier_moves(
     """From one server into three shards, three others, and two; what comes later counts, too."""
     async with RedisFrontier(servers[0], prefix=prefix, worker_id="w", options=OPTIONS) as old:
         await old.add([link(str(n), host=f"h{n}.example") for n in range(20)])
-        await old.done(await old.take(8, Q))
+        await old.end(await old.take(8, Q))
         lines = [line async for line in export_lines(old)]
     for number, shards in enumerate((servers, servers, servers[:2])):
         async with sharded(shards, f"{prefix}-{number}") as frontier:

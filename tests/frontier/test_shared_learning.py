@@ -120,7 +120,7 @@ async def test_an_event_that_cannot_be_read_is_said_and_costs_no_other(
     frontiers: tuple[RedisFrontier, RedisFrontier], caplog: pytest.LogCaptureFixture
 ) -> None:
     one, two = pair(frontiers, AssociationRules(), AssociationRules())
-    await frontiers[0].shared.publish(b"of a later version")
+    await frontiers[0].shared.exchange(b"of a later version", limit=0)
     one.learn(rdf("/data/1"), "html")
     await one.publish()
     assert await two.read_events() == 2

@@ -61,11 +61,11 @@ async def test_what_is_left_out_is_not_taken_as_long_as_others_wait(
     taken = await frontier.take(99, Q, skip=left_out)
     assert {lease.entry.host for lease in taken} == {"d.example.test", "xd.example"}
     assert len(taken) == 4
-    await frontier.done(taken)
+    await frontier.end(taken)
     while others := await frontier.take(99, Q, skip=left_out):
         if {lease.entry.host for lease in others} & {"a.d.example", "b.d.example:81"}:
             break
-        await frontier.done(others)
+        await frontier.end(others)
     assert (await frontier.counts(Q, [])).hosts <= 2  # none else waits
     assert await frontier.inspector.audit() == []
 

@@ -16,7 +16,7 @@ from frontier_calls import OpenFrontier, Q, eventually, link, names
 
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
 from semcrawl.frontier import FrontierOptions
-from semcrawl.frontier.contract import ManagedFrontier
+from semcrawl.frontier.contract import Frontier
 from semcrawl.frontier.sqlite.file import _BOOT_ID
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 from semcrawl.frontier.transfer import export_lines, import_lines
@@ -169,7 +169,7 @@ async def test_one_wrong_call_costs_no_other(tmp_path: Path) -> None:
         assert (await frontier.counts(Q, [])).waiting == 5
 
 
-async def filled(frontier: ManagedFrontier) -> None:
+async def filled(frontier: Frontier) -> None:
     await frontier.set_values({"good": 2.5, "bad": -1.0})
     await frontier.add([link(f"a{n}", group="good", key=n / 3, label="R") for n in range(5)])
     for host in ("b.example", "c.example:81"):
@@ -179,8 +179,8 @@ async def filled(frontier: ManagedFrontier) -> None:
         await frontier.add(links)
     await frontier.pace.set("b.example", delay=2.0, concurrency=3)
     await frontier.pace.reward("b.example", target=True)
-    await frontier.fail(await frontier.take(1, Q))
-    await frontier.done(await frontier.take(1, Q))
+    await frontier.end(await frontier.take(1, Q), failed=True)
+    await frontier.end(await frontier.take(1, Q))
     await frontier.shared.put("strategy", b"\x00learned")
 
 
@@ -240,11 +240,11 @@ async def test_setting_the_machines_clock_moves_no_delay_and_no_lease(
         first = await frontier.take(1, Q)
         await frontier.started(first)
         set_clock(monkeypatch, seconds)
-        await frontier.release_host(first)
+        await frontier.release(first)
         second = await eventually(lambda: frontier.take(1, Q))
         async with frontier_at(path, options, "after") as other:
             await frontier.started(second)
-            await frontier.release_host(second)
+            await frontier.release(second)
             third = await eventually(lambda: other.take(1, Q))
             state = await other.inspector.state()
         assert [lease.entry.url for lease in (*first, *second, *third)] == [

@@ -257,7 +257,9 @@ async def test_a_worker_that_begins_hears_all_that_was_told_since_what_it_goes_o
     one = RedisFrontier(str(redis_server.socket), prefix=f"late-{prefix}", worker_id="one")
     pages = [f"{SITE}/{n}" for n in range(2500)]
     async with one:
-        await one.shared.publish(*(encode_event(Outcome(url, Kind.HTML, False)) for url in pages))
+        await one.shared.exchange(
+            *(encode_event(Outcome(url, Kind.HTML, False)) for url in pages), limit=0
+        )
     worker = Worker(redis_server, f"late-{prefix}", "two")
     await worker.begin()
     learning = worker.session.intake.learning
@@ -285,17 +287,17 @@ async def test_nothing_is_taken_in_step_while_there_is_news(
     """A take in step fails until the worker has read what the others told; it is told itself."""
     one, two = pair
     await one.add([Entry(f"{SITE}/{n}", "site.example", "html", "g", n) for n in range(4)])
-    first = await one.take_synchronised(1, ["html"])
+    first = await one.take(1, ["html"], announce="strict")
     assert first is not None
     assert [lease.entry.url for lease in first] == [f"{SITE}/0"]
-    assert await two.take_synchronised(1, ["html"]) is None
+    assert await two.take(1, ["html"], announce="strict") is None
     (news,) = await two.shared.exchange()
     assert (news.own, [entry.url for entry in news.taken]) == (False, [f"{SITE}/0"])
-    second = await two.take_synchronised(2, ["html"])
+    second = await two.take(2, ["html"], announce="strict")
     assert second is not None
     assert [lease.entry.url for lease in second] == [f"{SITE}/1", f"{SITE}/2"]
-    assert await one.take_synchronised(1, ["html"]) is None
-    eager = await one.take_synchronised(1, ["html"], strict=False)
+    assert await one.take(1, ["html"], announce="strict") is None
+    eager = await one.take(1, ["html"], announce="eager")
     assert eager is not None
     assert [lease.entry.url for lease in eager] == [f"{SITE}/3"]
     assert await outcomes_of_others(two) == []
@@ -308,10 +310,10 @@ async def test_a_worker_knows_its_own_takes_and_hears_what_it_publishes_in_its_p
     one, two = pair
     await one.add([Entry(f"{SITE}/{n}", "site.example", "html", "g", n) for n in range(3)])
     for number in range(2):
-        taken = await one.take_synchronised(1, ["html"])
+        taken = await one.take(1, ["html"], announce="strict")
         assert taken is not None
         assert [lease.entry.url for lease in taken] == [f"{SITE}/{number}"]
-    await two.shared.publish(b"first")
+    await two.shared.exchange(b"first", limit=0)
     news = await one.shared.exchange(b"second", queue="html")
     assert [(n.outcome, n.own, n.queue) for n in news] == [
         (b"first", False, ""),
@@ -327,7 +329,7 @@ async def test_what_is_heard_with_publishing_is_bounded_and_goes_on_where_it_end
     pair: tuple[RedisFrontier, RedisFrontier],
 ) -> None:
     one, two = pair
-    await two.shared.publish(b"a", b"b")
+    await two.shared.exchange(b"a", b"b", limit=0)
     heard = await one.shared.exchange(b"c", b"d", queue="html", limit=3)
     assert [(n.outcome, n.own, n.more) for n in heard] == [
         (b"a", False, True),
@@ -336,7 +338,7 @@ async def test_what_is_heard_with_publishing_is_bounded_and_goes_on_where_it_end
     ]
     rest = await one.shared.exchange()
     assert [(n.outcome, n.own, n.queue, n.more) for n in rest] == [(b"d", True, "html", False)]
-    await two.shared.publish(b"e", b"f")
+    await two.shared.exchange(b"e", b"f", limit=0)
     assert [n.outcome for n in await one.shared.exchange(b"g", limit=1)] == [b"e"]
     assert [n.outcome for n in await one.shared.exchange()] == [b"f", b"g"]
 
@@ -345,8 +347,8 @@ async def test_outcomes_told_together_say_which_is_the_last(
     pair: tuple[RedisFrontier, RedisFrontier],
 ) -> None:
     one, two = pair
-    await one.shared.publish(b"a", b"b", queue="html")
-    await one.shared.publish(b"c", queue="html")
+    await one.shared.exchange(b"a", b"b", queue="html", limit=0)
+    await one.shared.exchange(b"c", queue="html", limit=0)
     news = [news for news in await two.shared.exchange() if news.outcome]
     assert [(news.outcome, news.more) for news in news] == [
         (b"a", True),

@@ -174,7 +174,9 @@ def test_families_of_links_that_gave_nothing_are_told_of(shown: io.StringIO) -> 
         Withheld(f"http://a.example/dump{n}.nt.gz", "http://a.example/id/0", 470 - n, 30)
         for n in range(5)
     ]
-    show_summary(Summary(requests=3), Path("out"), 0, RunFigures(withheld=found))
+    show_summary(
+        Summary(requests=3), Path("out"), 0, RunFigures(left_out=LeftOutLinks(withheld=found))
+    )
     ending = shown.getvalue().partition("Links not harvested:\n")[2].splitlines()
     assert ending[:2] == [
         "  470 of http://a.example/dump0.nt.gz like http://a.example/id/0, as none of 30",
@@ -182,7 +184,11 @@ def test_families_of_links_that_gave_nothing_are_told_of(shown: io.StringIO) -> 
     ]
     assert "  933 more of 2 such families" in ending
     assert "SEMCRAWL_FAMILY_TRIES=0" in ending[-1]
-    parts = RunFigures(withheld=found).not_harvested(Summary()).as_dict()["withheld"]
+    parts = (
+        RunFigures(left_out=LeftOutLinks(withheld=found))
+        .not_harvested(Summary())
+        .as_dict()["withheld"]
+    )
     assert (parts["links"], len(parts["families"])) == (5 * 470 - 10, 5)
 
 

@@ -11,7 +11,7 @@ from scrapy.settings import Settings
 
 from semcrawl.frontier import FrontierOptions
 from semcrawl.frontier.backends import frontier_file
-from semcrawl.frontier.contract import Entry, ManagedFrontier, Reason
+from semcrawl.frontier.contract import Entry, Frontier, Reason
 from semcrawl.frontier.links import LinkState
 from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 from semcrawl.frontier.workers import crawl_name
@@ -24,7 +24,7 @@ from semcrawl.results.reporting.making import OUTCOME_WORDS, Fate, Known, Place,
 from .jobs import ANN, BOB, add, document, record
 
 URL, PAGE = "http://a.example/0", "http://a.example/"
-Act = Callable[[ManagedFrontier], Awaitable[object]]
+Act = Callable[[Frontier], Awaitable[object]]
 
 
 def entry(url: str = URL, group: str = "g", key: float = 0.0, **more: object) -> Entry:
@@ -51,7 +51,7 @@ def fill(folder, act: Act) -> None:
 def placed(tmp_path, act: Act, url: str = URL) -> Place:
     found: list[Place] = []
 
-    async def look(frontier: ManagedFrontier) -> None:
+    async def look(frontier: Frontier) -> None:
         await act(frontier)
         found.append(await place_of(frontier, url))
 
@@ -73,7 +73,7 @@ def test_every_outcome_has_a_sentence_and_is_the_fate(job):
 
 
 def test_a_link_that_was_left_out_says_why(tmp_path):
-    async def act(frontier: ManagedFrontier) -> None:
+    async def act(frontier: Frontier) -> None:
         await frontier.aside.leave_out([(f"{URL}/{reason}", reason) for reason in Reason], 99)
         for reason in Reason:
             fate = Fate(Known(URL), await place_of(frontier, f"{URL}/{reason}"))
@@ -84,7 +84,7 @@ def test_a_link_that_was_left_out_says_why(tmp_path):
 
 
 def test_a_waiting_link_waits_behind_better_groups_and_smaller_keys(tmp_path):
-    async def act(frontier: ManagedFrontier) -> None:
+    async def act(frontier: Frontier) -> None:
         worse = [entry(f"{URL}/{n}", "low") for n in range(3)]
         better = [entry(f"{URL}/b{n}", "high") for n in range(4)]
         same = [entry(f"{URL}/s", key=1.0), entry(key=2.0), entry(f"{URL}/t", key=3.0)]
@@ -98,19 +98,19 @@ def test_a_waiting_link_waits_behind_better_groups_and_smaller_keys(tmp_path):
 
 
 def test_links_in_flight_failed_done_and_unseen_are_told_apart(tmp_path):
-    async def take(frontier: ManagedFrontier) -> None:
+    async def take(frontier: Frontier) -> None:
         await frontier.add([entry()])
         await frontier.take(1, ["html"])
 
-    async def fail(frontier: ManagedFrontier) -> None:
+    async def fail(frontier: Frontier) -> None:
         await frontier.add([entry()])
-        await frontier.fail(await frontier.take(1, ["html"]))
+        await frontier.end(await frontier.take(1, ["html"]), failed=True)
 
-    async def finish(frontier: ManagedFrontier) -> None:
+    async def finish(frontier: Frontier) -> None:
         await frontier.add([entry()])
-        await frontier.done(await frontier.take(1, ["html"]))
+        await frontier.end(await frontier.take(1, ["html"]))
 
-    async def nothing(frontier: ManagedFrontier) -> None:
+    async def nothing(frontier: Frontier) -> None:
         await frontier.add([entry(f"{URL}/other")])
 
     acts = {"in-flight": take, "failed": fail, "seen": finish, "unseen": nothing}
@@ -123,13 +123,13 @@ def test_links_in_flight_failed_done_and_unseen_are_told_apart(tmp_path):
 def test_a_link_of_a_barren_family_is_withheld_and_names_it(tmp_path):
     family = Family("http://a.example/dump.nt", "http://a.example/0/0")
 
-    async def act(frontier: ManagedFrontier) -> None:
+    async def act(frontier: Frontier) -> None:
         await frontier.aside.know_families({family.name: family})
         await frontier.add([entry(f"{URL}/{n:03}", family=family.name) for n in range(50)])
         first = await frontier.take(10, ["html"])
         await frontier.aside.judge_families([(family.name, Verdict.BARREN, "")] * 10)
-        await frontier.done(first)
-        await frontier.done(await frontier.take(50, ["html"]))
+        await frontier.end(first)
+        await frontier.end(await frontier.take(50, ["html"]))
 
     place = placed(tmp_path, act, f"{URL}/048")
     assert place.kind == "withheld"

@@ -32,7 +32,6 @@ from semcrawl.frontier.contract import (
 )
 from semcrawl.frontier.links import digest, pack_blob, text
 from semcrawl.frontier.redis.connection import Server
-from semcrawl.frontier.redis.leftout import RedisAside
 from semcrawl.frontier.redis.packing import PLACE_BYTES, Keys, unpack_element, unpack_member
 
 _PAGE = 1000
@@ -47,7 +46,6 @@ class RedisInspector:
         self._server = server
         self._keys = keys
         self._count = count
-        self._withheld = RedisAside(server, keys)
 
     @property
     def _redis(self) -> Any:
@@ -72,7 +70,7 @@ class RedisInspector:
             hosts=[h for queue in queues for h in await self._hosts(queue, top, now)],
             groups=[g for queue in queues for g in await self._groups(queue, top)],
             leases=[lease async for lease in self._leases()],
-            withheld=sum(family.links for family in await self._withheld.withheld()),
+            withheld=await self._number_withheld(),
             left_out=int(totals.get(b"left", 0)),
         )
 
@@ -211,6 +209,11 @@ class RedisInspector:
         """Compare all sums and orders with the structures; return one line per difference."""
         lines = await self._server.run("audit", [])
         return [line.decode("utf-8", "backslashreplace") for line in lines]
+
+    async def _number_withheld(self) -> int:
+        families = await self._redis.smembers(self._keys["withholding"])
+        keys = [self._keys[f"withheld:{text(family)}"] for family in families]
+        return sum([await self._redis.hlen(key) for key in keys])
 
     async def _now(self) -> float:
         seconds, micros = await self._redis.time()

@@ -66,30 +66,22 @@ class RedisShared:
 
     async def claim(self, name: str, seconds: float) -> bool:
         """Claim a name for some time, or renew the claim; return whether this worker has it."""
-        return bool(await self._server.run("claim", [name, self._holder, _millis(seconds)]))
-
-    async def release(self, name: str) -> None:
-        """Release this worker's claim."""
-        await self._server.run("unclaim", [name, self._holder])
+        time = seconds and _millis(seconds)
+        return bool(await self._server.run("claim", [name, self._holder, time]))
 
     # -- events
-    async def publish(self, *events: bytes, queue: str = "") -> None:
-        """Append outcomes for the other workers."""
-        args = [self.incarnation, events, EVENTS_KEPT, queue, False]
-        await self._server.run("publish", args, once=True)
-
     async def exchange(
         self, *events: bytes, queue: str = "", limit: int = 1000
     ) -> list[CrawlEvent]:
         """Publish, then return the events since the last call."""
         if not events:
             return self._read(await self.unread(limit))
-        args = [self.incarnation, events, EVENTS_KEPT, queue, self.position, limit]
+        args = [self.incarnation, events, EVENTS_KEPT, queue, limit > 0 and self.position, limit]
         now = time.monotonic()
         reply = await self._server.run("publish", args, once=True)
         if isinstance(reply, bytes):
             # a repeated call only gets the position of its own events
-            return await self.exchange(limit=limit)
+            return await self.exchange(limit=limit) if limit else []
         before, own = reply
         if len(before) < limit:
             self.caught_up = now

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from redis.asyncio import Redis
 
@@ -13,10 +13,12 @@ from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
 from semcrawl.frontier import contract
 from semcrawl.frontier.contract import (
     NONE_SKIPPED,
+    Announce,
     Counts,
     Entry,
     FrontierOptions,
     Lease,
+    Opened,
     SkippedHosts,
     micros,
 )
@@ -44,12 +46,14 @@ logger = logging.getLogger(__name__)
 _CLOSING_PATIENCE = 2.0
 #: keys changed per call, which takes a busy server a quarter of a second
 _REKEYED_AT_ONCE = 500
+#: arguments of a take that publishes nothing
+_NO_LOG = (None, None, None)
 
 
-class RedisFrontier:
+class RedisFrontier(Opened):
     """The frontier of one worker, on a Redis server (6.2 or newer) shared by all workers.
 
-    It meets the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`.
+    It meets the contract :class:`~semcrawl.frontier.contract.Frontier`.
     ``server`` is a URL or the path of a Unix socket, ``prefix`` the crawl's name
     (:class:`~semcrawl.frontier.redis.packing.Keys`). Opening with the ``worker_id`` of a crashed
     worker gives back that worker's leases at once, so no two living workers may share an id.
@@ -91,15 +95,6 @@ class RedisFrontier:
         self.shared: contract.Shared = self._shared
         self.aside: contract.Aside = RedisAside(connection, keys)
         self.inspector: contract.Inspector = RedisInspector(connection, keys, self.counts)
-
-    async def __aenter__(self) -> Self:
-        """Open."""
-        await self.open()
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        """Close."""
-        await self.close()
 
     async def open(self, *, make: bool = True) -> None:
         """Connect, check the keys' format, give back this worker's former leases.
@@ -189,7 +184,7 @@ class RedisFrontier:
     ) -> list[bool]:
         """Add links and release the downloads ``over``; return for each whether it was added."""
         if not entries:
-            await self.release_host(over)
+            await self.release(over)
             return []
         new, ended = [False] * len(entries), [lease.id for lease in over]
         links = packing.pack_links(enumerate(entries), self.options.dynamic_depth)
@@ -204,26 +199,15 @@ class RedisFrontier:
         *,
         over: Sequence[Lease] = (),
         skip: SkippedHosts = NONE_SKIPPED,
-    ) -> list[Lease]:
-        """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
-        args = self._take_args(limit, queues, over, skip)
-        return self._leases(await self._server.run("take", args, once=True))
-
-    async def take_synchronised(
-        self,
-        limit: int,
-        queues: Sequence[str],
-        *,
-        strict: bool = True,
-        over: Sequence[Lease] = (),
-        skip: SkippedHosts = NONE_SKIPPED,
+        announce: Announce | None = None,
     ) -> list[Lease] | None:
-        """Take links and publish them as an event; ``None`` if there are unread events."""
-        events = self._shared
-        args = self._take_args(limit, queues, over, skip, events.publication(strict=strict))
+        """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
+        events, strict = self._shared, announce == "strict"
+        log = events.publication(strict=strict) if announce else _NO_LOG
+        args = self._take_args(limit, queues, over, skip, log)
         reply = await self._server.run("take", args, once=True)
-        if reply is None:
-            return None
+        if not announce or reply is None:
+            return None if reply is None else self._leases(reply)
         event, taken = reply
         if strict and event:
             events.position = event  # no event lies between
@@ -235,7 +219,7 @@ class RedisFrontier:
         queues: Sequence[str],
         over: Sequence[Lease],
         skip: SkippedHosts,
-        log: Sequence[Any] = (None, None, None),
+        log: Sequence[Any] = _NO_LOG,
     ) -> list[Any]:
         lease_time, ids = micros(self.options.lease_time), [lease.id for lease in over]
         skipped = skip and [skip.untried, list(skip.domains)]
@@ -257,11 +241,6 @@ class RedisFrontier:
         still = iter(await self._server.run("started", [asked]))
         return [bool(next(still)) if lease.held else True for lease in leases]
 
-    async def not_sent(self, leases: Sequence[Lease]) -> None:
-        """Note that no request is sent for these links, so their hosts may be asked at once."""
-        if held := [lease.id for lease in leases if lease.held]:
-            await self._server.run("not_sent", [held])
-
     async def renew(self, leases: Sequence[Lease]) -> list[bool]:
         """Renew leases for the full lease time; return for each whether it still held."""
         if not leases:
@@ -270,9 +249,13 @@ class RedisFrontier:
         args = [ids, micros(self.options.lease_time)]
         return [bool(held) for held in await self._server.run("renew", args)]
 
-    async def done(self, leases: Sequence[Lease]) -> None:
+    async def end(self, leases: Sequence[Lease], *, failed: bool = False) -> None:
         """Acknowledge finished links; one whose lease expired is not fetched again."""
         if not leases:
+            return
+        if failed:
+            ids = [lease.id for lease in leases]
+            await self._server.run("fail", [ids, self.options.max_failed])
             return
         args: list[Any] = [[lease.id for lease in leases]]
         if self.options.exact_limit:
@@ -280,12 +263,6 @@ class RedisFrontier:
         void = [leases[position].entry for position in await self._server.run("done", args)]
         if links := [[one.queue, one.host, one.group, digest(one.url)] for one in void]:
             await self._server.run("withdraw", [links])
-
-    async def fail(self, leases: Sequence[Lease]) -> None:
-        """Acknowledge links that could not be fetched, and keep them for a requeue."""
-        if leases:
-            ids = [lease.id for lease in leases]
-            await self._server.run("fail", [ids, self.options.max_failed])
 
     async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:
         """Put up to ``limit`` failed links back into their groups; return how many."""
@@ -298,10 +275,10 @@ class RedisFrontier:
                 break
         return moved
 
-    async def release_host(self, leases: Sequence[Lease]) -> None:
-        """Note that the downloads are over, which frees their hosts' concurrency."""
-        if leases:
-            await self._server.run("release_host", [[lease.id for lease in leases]])
+    async def release(self, leases: Sequence[Lease], *, sent: bool = True) -> None:
+        """Note that the downloads are over, or that no request is sent for these links."""
+        if ids := [lease.id for lease in leases if sent or lease.held]:
+            await self._server.run("release", [ids, sent])
 
     async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
         """Give back links with their present entries; they can be taken after ``delay`` seconds."""

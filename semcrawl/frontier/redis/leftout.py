@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from semcrawl.frontier.contract import LeftOutLinks, Withheld, most_first, reason_in
+from semcrawl.frontier.contract import LeftOutLinks, Withheld, reason_in
 from semcrawl.frontier.links import digest, text
 from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.packing import Keys, readable
@@ -30,7 +30,7 @@ class RedisAside:
             await self._server.run("leave_out", [noted, limit])
 
     async def left_out(self) -> LeftOutLinks:
-        """Return the links left out so far, without those that another page brought in."""
+        """Return the links left out so far, and the families with withheld links."""
         bucket: int | None = 0
         while bucket is not None:  # in portions, as other workers wait
             bucket = await self._server.run("left_out", [bucket, _LEFT_AT_ONCE])
@@ -38,8 +38,9 @@ class RedisAside:
         names = keys["lefthosts"], keys["leftfirst"]
         hosts, first = [await ask("hgetall", name) for name in names]
         full = await ask("hexists", keys.meta, "leftfull")
+        withheld = await self._withheld()
         with readable(f"the frontier's keys {names}"):
-            return LeftOutLinks.of(hosts, first, more=bool(full))
+            return LeftOutLinks.of(hosts, first, withheld, more=bool(full))
 
     async def reason(self, url: str) -> Reason | None:
         """Return why a link was left out."""
@@ -64,8 +65,7 @@ class RedisAside:
         """Restore up to ``limit`` links that need not be withheld now; return how many."""
         return int(await self._server.run("unwithhold", [limit]))
 
-    async def withheld(self) -> list[Withheld]:
-        """Return the families with withheld links, those with most first."""
+    async def _withheld(self) -> list[Withheld]:
         ask, keys = self._server.ask, self._keys
         found = []
         for family in await ask("smembers", keys["withholding"]):
@@ -75,4 +75,4 @@ class RedisAside:
             with readable(f"the frontier's key {key!r}"):
                 named = {name.decode(): value for name, value in facts.items()}
                 found.append(Withheld.of(named, number))
-        return most_first(found)
+        return found

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import inf
-from typing import Self
 
 from semcrawl.errors import FrontierError
 from semcrawl.frontier import contract
 from semcrawl.frontier.contract import (
     NONE_SKIPPED,
     AddressLimits,
+    Announce,
     Counts,
     CrawlEvent,
     Entry,
@@ -21,6 +21,7 @@ from semcrawl.frontier.contract import (
     HostFacts,
     Lease,
     LeftOutLinks,
+    Opened,
     Rank,
     Rest,
     SkippedHosts,
@@ -154,7 +155,7 @@ class ShardedAside:
             await shard.aside.leave_out(part, limit)
 
     async def left_out(self) -> LeftOutLinks:
-        """Return the links left out so far, without those that another page brought in."""
+        """Return the links left out so far, and the families with withheld links."""
         found = await self._shards.each(lambda shard: shard.aside.left_out())
         hosts: dict[Reason, Counter[str]] = {}
         first: dict[tuple[Reason, str], str] = {}
@@ -162,7 +163,13 @@ class ShardedAside:
             for reason, numbers in one.hosts.items():
                 hosts.setdefault(reason, Counter()).update(numbers)
             first = {**one.first, **first}
-        return LeftOutLinks(hosts, first, more=any(one.more for one in found))
+        families: dict[tuple[str, str], Withheld] = {}
+        for family in (family for one in found for family in one.withheld):
+            name = (family.document, family.pattern)
+            links = family.links + (families[name].links if name in families else 0)
+            families[name] = replace(family, links=links)
+        more = any(one.more for one in found)
+        return LeftOutLinks(hosts, first, more, most_first(families.values()))
 
     async def reason(self, url: str) -> Reason | None:
         """Return why a link was left out."""
@@ -185,16 +192,6 @@ class ShardedAside:
                 restored += await shard.aside.restore(limit - restored)
         self._written()
         return restored
-
-    async def withheld(self) -> list[Withheld]:
-        """Return the families with withheld links, those with most first."""
-        found: dict[tuple[str, str], Withheld] = {}
-        for families in await self._shards.each(lambda shard: shard.aside.withheld()):
-            for one in families:
-                name = (one.document, one.pattern)
-                links = one.links + (found[name].links if name in found else 0)
-                found[name] = Withheld(one.document, one.pattern, links, one.asked)
-        return most_first(found.values())
 
     def _written(self) -> None:
         for shard in self._shards:
@@ -228,14 +225,6 @@ class ShardedShared(ShardedPart):
     async def claim(self, name: str, seconds: float) -> bool:
         """Claim a name for some time, or renew the claim; return whether this worker has it."""
         return await self._shards.of(name).shared.claim(name, seconds)
-
-    async def release(self, name: str) -> None:
-        """Release this worker's claim."""
-        await self._shards.of(name).shared.release(name)
-
-    async def publish(self, *events: bytes, queue: str = "") -> None:
-        """Append outcomes for the other workers."""
-        await self._home.publish(*events, queue=queue)
 
     async def exchange(
         self, *events: bytes, queue: str = "", limit: int = 1000
@@ -282,10 +271,10 @@ class ShardedShared(ShardedPart):
         return new
 
 
-class ShardedFrontier:
+class ShardedFrontier(Opened):
     """The frontier of one worker in shards, each on a Redis.
 
-    It meets the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`. The hash of
+    It meets the contract :class:`~semcrawl.frontier.contract.Frontier`. The hash of
     a link's host chooses its shard. So politeness, the order within a host and the seen set are
     exact; the order over all hosts is that of :class:`Drawing`. Seeds, events and learned state are
     in the first shard, the values of groups in all.
@@ -338,15 +327,6 @@ class ShardedFrontier:
         self.shared: contract.Shared = ShardedShared(shards)
         self.aside: contract.Aside = ShardedAside(shards, host_key)
         self.inspector: contract.Inspector = ShardedInspector(shards)
-
-    async def __aenter__(self) -> Self:
-        """Open."""
-        await self.open()
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        """Close."""
-        await self.close()
 
     async def open(self, *, make: bool = True) -> None:
         """Connect to all servers, check that their shards are one crawl's, and open them.
@@ -458,26 +438,15 @@ class ShardedFrontier:
         *,
         over: Sequence[Lease] = (),
         skip: SkippedHosts = NONE_SKIPPED,
-    ) -> list[Lease]:
-        """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
-        self._released.update(lease.id for lease in over)
-        return await self._drawing.take(limit, queues, skip, over) or []
-
-    async def take_synchronised(
-        self,
-        limit: int,
-        queues: Sequence[str],
-        *,
-        strict: bool = True,
-        over: Sequence[Lease] = (),
-        skip: SkippedHosts = NONE_SKIPPED,
+        announce: Announce | None = None,
     ) -> list[Lease] | None:
-        """Take links and publish that as an event; ``None`` if there are events to read first.
+        """Lease up to ``limit`` links, best first, once the downloads ``over`` are released.
 
-        It takes several steps; events that other workers publish meanwhile are read afterwards.
+        Publishing takes several steps; events that other workers publish meanwhile are read
+        afterwards.
         """
         self._released.update(lease.id for lease in over)
-        return await self._drawing.take(limit, queues, skip, over, publishes=True, strict=strict)
+        return await self._drawing.take(limit, queues, skip, over, announce)
 
     async def next_ready(self, queues: Sequence[str]) -> float | None:
         """Return the seconds until a take may give a link; ``None`` if none waits."""
@@ -491,12 +460,6 @@ class ShardedFrontier:
             held.update(zip((lease.id for lease in part), still, strict=True))
         return [held[lease.id] for lease in leases]
 
-    async def not_sent(self, leases: Sequence[Lease]) -> None:
-        """Note that no request is sent for these links, so their hosts may be asked at once."""
-        for shard, part in self._shards.by_lease(leases):
-            await shard.not_sent(part)
-            self._freed(shard)
-
     async def renew(self, leases: Sequence[Lease]) -> list[bool]:
         """Renew leases for the full lease time; return for each whether it still held."""
         held: dict[str, bool] = {}
@@ -505,38 +468,32 @@ class ShardedFrontier:
             held.update(zip((lease.id for lease in part), still, strict=True))
         return [held[lease.id] for lease in leases]
 
-    async def release_host(self, leases: Sequence[Lease]) -> None:
-        """Note that the downloads are over, which frees their hosts' concurrency."""
+    async def release(self, leases: Sequence[Lease], *, sent: bool = True) -> None:
+        """Note that the downloads are over, or that no request is sent for these links."""
+        if not sent:
+            for shard, part in self._shards.by_lease(leases):
+                await shard.release(part, sent=False)
+                self._freed(shard)
+            return
         late = self._drawing.pop_unreleased()
         self._released.update(lease.id for lease in leases)
         parts = self._shards.by_lease([*late, *leases])
         if parts:
-            await together([shard.release_host(part) for shard, part in parts])
+            await together([shard.release(part) for shard, part in parts])
         for shard, _ in parts:
             self._freed(shard)
 
-    async def done(self, leases: Sequence[Lease]) -> None:
+    async def end(self, leases: Sequence[Lease], *, failed: bool = False) -> None:
         """Acknowledge finished links; one whose lease expired is not fetched again.
 
         It first waits until their pages' links in other shards would survive a failure there.
         """
         parts = self._shards.by_lease(leases)
         await settled(self._shards, [shard for shard, _ in parts])
-        await together([shard.done(part) for shard, part in parts])
-        self._over(parts)
-
-    async def fail(self, leases: Sequence[Lease]) -> None:
-        """Acknowledge links that could not be fetched, and keep them for a requeue."""
-        parts = self._shards.by_lease(leases)
-        await settled(self._shards, [shard for shard, _ in parts])
-        await together([shard.fail(part) for shard, part in parts])
-        self._over(parts)
-
-    def _over(self, parts: Sequence[tuple[Shard, Sequence[Lease]]]) -> None:
-        """Note that leases ended, which frees their hosts unless they were released before."""
+        await together([shard.end(part, failed=failed) for shard, part in parts])
         for shard, part in parts:
             names = {lease.id for lease in part}
-            if not names <= self._released:
+            if not names <= self._released:  # their hosts are free now, unless they were before
                 self._freed(shard)
             self._released -= names
 
@@ -553,7 +510,7 @@ class ShardedFrontier:
             moving = [lease for lease in part if shards.of(lease.entry.host) is not shard]
             if moving:
                 await self.add([lease.entry for lease in moving], again=True)
-                await shard.done(moving)
+                await shard.end(moving)
             self._released -= {lease.id for lease in part}
 
     async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:

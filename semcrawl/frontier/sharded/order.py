@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from semcrawl.frontier.contract import Counts, FrontierOptions, Lease, SkippedHosts
+from semcrawl.frontier.contract import Announce, Counts, FrontierOptions, Lease, SkippedHosts
 from semcrawl.frontier.sharded.shards import Shard, Shards, Standing, View, together
 
 #: glances for which a worker without links trusts, at most, that a shard has none ready
@@ -44,9 +44,8 @@ class _Take:
     skip: SkippedHosts
     #: finished downloads that are not released yet, by shard
     over: dict[int, list[Lease]]
-    #: whether it publishes its links, and whether only if no event is unread
-    publishes: bool = False
-    strict: bool = False
+    #: how it publishes its links
+    announce: Announce | None = None
     #: whether no shard was asked for links yet
     first: bool = True
     #: whether there are unread events
@@ -167,21 +166,19 @@ class Drawing:
         queues: Sequence[str],
         skip: SkippedHosts,
         over: Sequence[Lease] = (),
-        *,
-        publishes: bool = False,
-        strict: bool = False,
+        announce: Announce | None = None,
     ) -> list[Lease] | None:
         """Lease up to ``limit`` links, best first; release the downloads ``over``.
 
         A shard that is not asked now releases its downloads with its next call, at the latest with
         the first take after a glance's time.
-        With ``publishes``, the links are published as events; with ``strict`` as well, the result
-        is ``None`` if there are unread events. If the first shard (home) gives the first links, it
+        With ``announce``, the links are published as events; if it is ``strict``, the result is
+        ``None`` if there are unread events. If the first shard (home) gives the first links, it
         publishes them in the same step. All others are published afterwards.
         """
         late = self.pop_unreleased()
         released = {shard.number: part for shard, part in self._shards.by_lease([*late, *over])}
-        take = _Take(limit, tuple(queues), skip, released, publishes, strict)
+        take = _Take(limit, tuple(queues), skip, released, announce)
         if self._is_exact:
             await self._release(take.over)
         await self._take(take)
@@ -199,9 +196,9 @@ class Drawing:
             self.keep_unreleased(kept, anew=not late)
             take.over.clear()
         await self._release(take.over)
-        if take.unpublished and publishes:
+        if take.unpublished and announce:
             entries = [lease.entry for lease in take.unpublished]
-            await self._shards.home.tell(entries, strict=strict)
+            await self._shards.home.tell(entries, strict=announce == "strict")
         return None if take.outdated and not take.taken else take.taken
 
     async def _release(self, over: dict[int, list[Lease]]) -> None:
@@ -209,7 +206,7 @@ class Drawing:
         parts = list(over.items())
         over.clear()
         if parts:
-            await together([self._shards[number].release_host(part) for number, part in parts])
+            await together([self._shards[number].release(part) for number, part in parts])
             for number, _ in parts:
                 self.forget(self._shards[number], added=False)
 
@@ -246,8 +243,9 @@ class Drawing:
         """Take from one shard, and note its remaining best links."""
         shard: Shard = self._shards[number]
         at_home, home = number == 0, self._shards.home
-        in_step = take.publishes and take.first and at_home
-        if take.strict and take.first and not at_home:
+        in_step = take.announce and take.first and at_home
+        strict = take.announce == "strict"
+        if strict and take.first and not at_home:
             take.outdated = await home.has_unread(_NO_NEWS * self._glance)
             if take.outdated:
                 return
@@ -261,7 +259,7 @@ class Drawing:
             take.skip,
             ahead,
             over,
-            strict=take.strict if in_step else None,
+            strict=strict if in_step else None,
         )
         if reply is None:
             take.outdated = True

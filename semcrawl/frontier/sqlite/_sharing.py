@@ -118,22 +118,16 @@ class SqliteShared:
             row = t.row("SELECT value, till FROM cache WHERE name = ?", encoded(name))
             if row is not None and row[0] != self._holder and row[1] > t.now:
                 return False
+            if seconds == 0:
+                t.execute("DELETE FROM cache WHERE name = ?", (encoded(name),))
+                return False
             values = (encoded(name), self._holder, t.now + micros(seconds))
             t.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", values)
             return True
 
         return await self._store.run(claim)
 
-    async def release(self, name: str) -> None:
-        """Release this worker's claim."""
-        sql = "DELETE FROM cache WHERE name = ? AND value = ?"
-        await self._store.write(sql, encoded(_CLAIM + name), self._holder)
-
     # -- events
-    async def publish(self, *events: bytes, queue: str = "") -> None:
-        """Append outcomes for the other workers."""
-        await self._store.run(lambda t: self._publish(t, events, queue))
-
     async def exchange(
         self, *events: bytes, queue: str = "", limit: int = 1000
     ) -> list[CrawlEvent]:

@@ -6,15 +6,16 @@ import logging
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Self
 
 from semcrawl.frontier import contract
 from semcrawl.frontier.contract import (
     NONE_SKIPPED,
+    Announce,
     Counts,
     Entry,
     FrontierOptions,
     Lease,
+    Opened,
     SkippedHosts,
     micros,
 )
@@ -40,10 +41,10 @@ _REKEYED_AT_ONCE = 2000
 _REQUEUED_AT_ONCE = 1000
 
 
-class SqliteFrontier:
+class SqliteFrontier(Opened):
     """The frontier of one worker, in a file shared by all workers of the crawl on this machine.
 
-    It meets the contract :class:`~semcrawl.frontier.contract.ManagedFrontier`. ``path`` is the
+    It meets the contract :class:`~semcrawl.frontier.contract.Frontier`. ``path`` is the
     file, ``name`` the crawl's name. Opening with the ``worker_id`` of a crashed worker gives back
     that worker's leases at once, so no two living workers may share an id.
 
@@ -78,15 +79,6 @@ class SqliteFrontier:
         self.shared: contract.Shared = self._shared
         self.aside: contract.Aside = SqliteAside(store)
         self.inspector: contract.Inspector = SqliteInspector(store)
-
-    async def __aenter__(self) -> Self:
-        """Open."""
-        await self.open()
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        """Close."""
-        await self.close()
 
     async def open(self, *, make: bool = True) -> None:
         """Open the file, check its format, give back leases of workers that have ended.
@@ -185,28 +177,9 @@ class SqliteFrontier:
         *,
         over: Sequence[Lease] = (),
         skip: SkippedHosts = NONE_SKIPPED,
-    ) -> list[Lease]:
-        """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
-
-        def take(t: Transaction) -> list[Lease]:
-            release_all(t, ended)
-            taken = taking.take(t, limit, queues, lease_time, worker, skip)
-            return [lease_of(t, link) for link in taken]
-
-        ended = [lease.id for lease in over]
-        lease_time, worker = micros(self.options.lease_time), self.worker_id
-        return await self._store.run(take)
-
-    async def take_synchronised(
-        self,
-        limit: int,
-        queues: Sequence[str],
-        *,
-        strict: bool = True,
-        over: Sequence[Lease] = (),
-        skip: SkippedHosts = NONE_SKIPPED,
+        announce: Announce | None = None,
     ) -> list[Lease] | None:
-        """Take links and publish them as an event; ``None`` if there are unread events."""
+        """Lease up to ``limit`` links, best first, once the downloads ``over`` are released."""
         events = self._shared
 
         def take(t: Transaction) -> tuple[list[Lease], int | None] | None:
@@ -215,10 +188,11 @@ class SqliteFrontier:
                 return None
             taken = taking.take(t, limit, queues, lease_time, worker, skip)
             number = None
-            if taken:
+            if taken and announce:
                 number = append_event(t, events.incarnation, None, "", pack_taken(taken))
             return [lease_of(t, link) for link in taken], number
 
+        strict = announce == "strict"
         ended = [lease.id for lease in over]
         lease_time, worker = micros(self.options.lease_time), self.worker_id
         reply = await self._store.run(take)
@@ -243,27 +217,18 @@ class SqliteFrontier:
         still = iter(await self._store.run(lambda t: taking.started(t, asked)))
         return [next(still) if lease.held else True for lease in leases]
 
-    async def not_sent(self, leases: Sequence[Lease]) -> None:
-        """Note that no request is sent for these links, so their hosts may be asked at once."""
-        if held := [lease.id for lease in leases if lease.held]:
-            await self._store.run(lambda t: taking.not_sent(t, held))
-
     async def renew(self, leases: Sequence[Lease]) -> list[bool]:
         """Renew leases for the full lease time; return for each whether it still held."""
         ids, lease_time = [lease.id for lease in leases], micros(self.options.lease_time)
         return await self._store.run(lambda t: taking.renew(t, ids, lease_time)) if ids else []
 
-    async def done(self, leases: Sequence[Lease]) -> None:
+    async def end(self, leases: Sequence[Lease], *, failed: bool = False) -> None:
         """Acknowledge finished links; one whose lease expired is not fetched again."""
-        if leases:
-            links = [(lease.id, lease.entry) for lease in leases]
+        links, most = [(lease.id, lease.entry) for lease in leases], self.options.max_failed
+        if links and failed:
+            await self._store.run(lambda t: taking.fail(t, [name for name, _ in links], most))
+        elif links:
             await self._store.run(lambda t: taking.done(t, links))
-
-    async def fail(self, leases: Sequence[Lease]) -> None:
-        """Acknowledge links that could not be fetched, and keep them for a requeue."""
-        if leases:
-            ids, most = [lease.id for lease in leases], self.options.max_failed
-            await self._store.run(lambda t: taking.fail(t, ids, most))
 
     async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:
         """Put up to ``limit`` failed links back into their groups; return how many."""
@@ -276,11 +241,11 @@ class SqliteFrontier:
                 break
         return limit - left
 
-    async def release_host(self, leases: Sequence[Lease]) -> None:
-        """Note that the downloads are over, which frees their hosts' concurrency."""
-        if leases:
-            ids = [lease.id for lease in leases]
-            await self._store.run(lambda t: release_all(t, ids))
+    async def release(self, leases: Sequence[Lease], *, sent: bool = True) -> None:
+        """Note that the downloads are over, or that no request is sent for these links."""
+        if ids := [lease.id for lease in leases if sent or lease.held]:
+            release = release_all if sent else taking.not_sent
+            await self._store.run(lambda t: release(t, ids))
 
     async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
         """Give back links with their present entries; they can be taken after ``delay`` seconds."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from semcrawl.frontier.contract import LeftOutLinks, Withheld, most_first, reason_in
+from semcrawl.frontier.contract import LeftOutLinks, Withheld, reason_in
 from semcrawl.frontier.links import digest
 from semcrawl.frontier.sqlite.file import WITHHELD, SqlitePart, Transaction, encoded
 from semcrawl.frontier.sqlite.ordering import label_of, put, site_of
@@ -163,19 +163,21 @@ class SqliteAside(SqlitePart):
             await self._store.run(lambda t: _leave_out(t, notes, limit))
 
     async def left_out(self) -> LeftOutLinks:
-        """Return the links left out so far, without those that another page brought in."""
+        """Return the links left out so far, and the families with withheld links."""
         place: tuple[int, bytes] | None = (-1, b"")
         while place is not None:  # in portions, as other calls wait
             start = place
             place = await self._store.run(lambda t, start=start: _forget_seen(t, start))  # type: ignore[misc]
-        rows, full = await self._store.run(
+        rows, full, withheld = await self._store.run(
             lambda t: (
                 t.execute("SELECT name, n, first FROM left_host").fetchall(),
                 bool(t.totals["left_full"]),
+                [(fields(t, name), number) for name, number in withholding(t)],
             )
         )
         numbers = {name: number for name, number, _ in rows}
-        return LeftOutLinks.of(numbers, {name: url for name, _, url in rows}, more=full)
+        families = (Withheld.of(facts, number) for facts, number in withheld)
+        return LeftOutLinks.of(numbers, {name: url for name, _, url in rows}, families, more=full)
 
     async def reason(self, url: str) -> Reason | None:
         """Return why a link was left out."""
@@ -199,11 +201,6 @@ class SqliteAside(SqlitePart):
     async def restore(self, limit: int) -> int:
         """Restore up to ``limit`` links that need not be withheld now; return how many."""
         return await self._store.run(lambda t: restore(t, limit))
-
-    async def withheld(self) -> list[Withheld]:
-        """Return the families with withheld links, those with most first."""
-        rows = await self._store.run(lambda t: [(fields(t, name), n) for name, n in withholding(t)])
-        return most_first(Withheld.of(facts, number) for facts, number in rows)
 
 
 def _leave_out(t: Transaction, notes: Sequence[_Note], limit: int) -> None:

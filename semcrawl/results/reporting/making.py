@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from semcrawl.frontier.contract import ManagedFrontier, WaitingLink, table_of
+from semcrawl.frontier.contract import Frontier, WaitingLink, table_of
 from semcrawl.frontier.links import LinkState, digest
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.history import Changes, changes_since
@@ -539,7 +539,7 @@ def _said_by(line: bytes, whole: tuple[bytes, bytes]) -> str:
     return "subject" if subject.startswith(whole) else ""
 
 
-async def place_of(frontier: ManagedFrontier, url: str) -> Place:
+async def place_of(frontier: Frontier, url: str) -> Place:
     """Find a link in a frontier; it reads all links, and locks nothing."""
     inspector = frontier.inspector
     async for link in inspector.rows("leased"):
@@ -561,7 +561,7 @@ async def place_of(frontier: ManagedFrontier, url: str) -> Place:
     return Place("unseen", dropped=int(totals.get("dropped", 0)))
 
 
-async def _waiting(frontier: ManagedFrontier, url: str) -> Place | None:
+async def _waiting(frontier: Frontier, url: str) -> Place | None:
     values = await table_of(frontier.inspector, "value")
     found: WaitingLink | None = None
     numbers: dict[tuple[str, str], int] = {}
@@ -588,7 +588,7 @@ async def _waiting(frontier: ManagedFrontier, url: str) -> Place | None:
     return Place("waiting", found, before, value)
 
 
-async def _why_withheld(frontier: ManagedFrontier, link: WaitingLink) -> str:
+async def _why_withheld(frontier: Frontier, link: WaitingLink) -> str:
     families = await table_of(frontier.inspector, "family")
     facts = families.get(LinkState.unpack(link.entry).family, {})
     return (
@@ -597,7 +597,7 @@ async def _why_withheld(frontier: ManagedFrontier, link: WaitingLink) -> str:
     )
 
 
-async def _is_seen(frontier: ManagedFrontier, url: str) -> bool:
+async def _is_seen(frontier: Frontier, url: str) -> bool:
     name = digest(url)
     async for digests in frontier.inspector.rows("seen"):
         if name in digests:

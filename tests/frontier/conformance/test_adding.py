@@ -34,7 +34,7 @@ async def test_a_link_is_added_once(open_frontier: OpenFrontier) -> None:
     assert await frontier.add([link("2"), link("3")]) == [False, True]
     leases = await frontier.take(1, Q)
     assert await frontier.add([leases[0].entry]) == [False]
-    await frontier.done(leases)
+    await frontier.end(leases)
     assert await frontier.add([leases[0].entry]) == [False]
     assert await drain(frontier) == ["2", "3"]
     assert await frontier.add([]) == []

@@ -27,7 +27,7 @@ async def test_next_ready_tells_when_to_ask_again(open_frontier: OpenFrontier) -
     leases = await frontier.take(1, Q)
     assert 0 < (await frontier.next_ready(Q) or 0) <= 0.5
     await frontier.started(leases)
-    await frontier.done(leases)
+    await frontier.end(leases)
     assert 4.5 < (await frontier.next_ready(Q) or 0) <= 5
 
 
@@ -53,5 +53,5 @@ async def test_finished_is_when_nothing_waits_is_leased_or_is_to_seed(
     await frontier.give_back(leases, delay=0.01)
     assert not await finished()
     leases = await eventually(lambda: frontier.take(1, Q))
-    await frontier.done(leases)
+    await frontier.end(leases)
     assert await finished()

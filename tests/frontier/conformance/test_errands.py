@@ -42,7 +42,7 @@ async def test_an_errand_waits_for_the_delay_after_a_link(open_frontier: OpenFro
     assert 0 < wait < 1  # nobody knows when the link will be sent
     assert not await other.pace.errand_starts(HOST, "one")
     await frontier.started(leases)
-    await frontier.done(leases)
+    await frontier.end(leases)
     wait = await other.pace.errand(HOST, "one")
     assert wait is not None
     assert 29 < wait <= 31
@@ -66,7 +66,7 @@ async def test_errands_go_in_turn_and_before_links(open_frontier: OpenFrontier) 
         tasks.append(asyncio.create_task(errand(name)))
         await asyncio.sleep(0.01)
     await frontier.started(first)
-    await frontier.done(first)
+    await frontier.end(first)
     leases = await eventually(lambda: frontier.take(1, Q))
     assert order == ["one", "two", "three"]
     assert names(leases) == ["2"]
@@ -107,7 +107,7 @@ async def test_where_there_is_no_delay_nothing_is_counted(open_frontier: OpenFro
     leases = await frontier.take(1, Q)
     assert await frontier.pace.errand(HOST, "one") is None
     assert await frontier.pace.errand_starts(HOST, "one") is False
-    await frontier.done(leases)
+    await frontier.end(leases)
 
 
 async def test_a_pace_of_its_own_holds_for_errands_as_well(open_frontier: OpenFrontier) -> None:
@@ -138,7 +138,7 @@ async def test_what_is_under_way_when_a_delay_is_set_counts(open_frontier: OpenF
     leases = await frontier.take(1, Q)
     await frontier.pace.set(HOST, delay=30, concurrency=2)
     assert await frontier.take(1, Q) == []
-    await frontier.done(leases)
+    await frontier.end(leases)
     assert 29 < (await frontier.next_ready(Q) or 0) <= 31
 
 
@@ -176,7 +176,7 @@ async def test_links_and_errands_of_several_workers_keep_the_delay(
             for lease in await frontier.take(2, Q):
                 await frontier.started([lease])
                 starts.append(time.monotonic())
-                await frontier.done([lease])
+                await frontier.end([lease])
 
     async def go(frontier: Frontier) -> None:
         turn = await Turns(frontier).next(HOST)

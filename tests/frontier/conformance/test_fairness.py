@@ -20,7 +20,7 @@ async def test_a_busy_host_does_not_stall_the_others(open_frontier: OpenFrontier
     leases = await frontier.take(9, Q)
     assert names(leases) == ["busy0", "b0"]
     assert await frontier.inspector.audit() == []
-    await frontier.done(leases)
+    await frontier.end(leases)
     assert names(await frontier.take(9, Q)) == ["busy1", "b1"]
     assert await frontier.inspector.audit() == []
 
@@ -68,7 +68,7 @@ async def test_a_host_comes_first_or_last_whatever_the_values(
         leases = await frontier.take(3, Q)
         assert names(leases) == list(wanted)
         assert await frontier.inspector.audit() == []
-        await frontier.release_host(leases)
+        await frontier.release(leases)
         await frontier.give_back(leases)
 
     await frontier.set_values({"a": 9.0, "b": 5.0, "c": 1.0})
@@ -122,7 +122,7 @@ async def test_a_host_that_wants_to_be_left_alone_rests(open_frontier: OpenFront
     (first,) = await frontier.take(1, Q)
     await frontier.pace.rest(first.entry.host, 0.3)
     await frontier.pace.rest(first.entry.host, 0.0)
-    await frontier.done([first])
+    await frontier.end([first])
     assert {lease.entry.host for lease in await frontier.take(9, Q)} == {"b.example"}
     assert 0 < (await frontier.next_ready(Q) or 0) <= 0.3
     assert names(await eventually(lambda: frontier.take(9, Q))) == ["1"]

@@ -39,15 +39,15 @@ async def test_a_barren_family_is_withheld_but_for_a_few(open_frontier: OpenFron
     await frontier.add([*members(200), *members(20, OTHER)])
     first = await frontier.take(10, Q)
     assert not await frontier.aside.judge_families(answers(first))
-    await frontier.done(first)
+    await frontier.end(first)
     rest = await other.take(300, Q)
     # of 190: the 1st, 2nd, 4th … 128th; and what is of another family
     tried = ["0010", "0011", "0013", "0017", "0025", "0041", "0073", "0137"]
     assert names(rest) == tried + [f"*{n:03}" for n in range(20)]
     assert await other.take(300, Q) == []
-    await other.done(rest)
+    await other.end(rest)
     assert (await frontier.counts(Q, [])).finished
-    (withheld,) = await frontier.aside.withheld()
+    (withheld,) = (await frontier.aside.left_out()).withheld
     assert (withheld.document, withheld.pattern) == (DUMP, FAMILY.pattern)
     assert (withheld.links, withheld.asked) == (182, 10)
     assert await frontier.inspector.audit() == []
@@ -72,7 +72,7 @@ async def test_one_that_gives_something_brings_all_back(open_frontier: OpenFront
     await frontier.aside.judge_families(answers(back))
     await frontier.add([link("x", payload=members(1)[0].payload)])
     assert len(await frontier.take(10, Q)) == 1
-    assert await frontier.aside.withheld() == []
+    assert (await frontier.aside.left_out()).withheld == []
 
 
 async def test_a_family_that_was_of_use_is_asked_to_the_end(open_frontier: OpenFrontier) -> None:
@@ -102,7 +102,7 @@ async def test_what_all_lead_to_is_of_use_to_none(open_frontier: OpenFrontier) -
         leases = await frontier.take(1, Q)
         await frontier.aside.judge_families(answers(leases, what, "http://a.example/home"))
     assert len(await frontier.take(100, Q)) == 6
-    assert (await frontier.aside.withheld())[0].asked == 4
+    assert (await frontier.aside.left_out()).withheld[0].asked == 4
 
 
 @pytest.mark.parametrize(("same", "asked"), [(True, 6), (False, 46)])
@@ -141,7 +141,7 @@ async def test_one_whose_worker_died_is_of_its_family_still(open_frontier: OpenF
     await open_frontier(family_tries=1)  # the worker starts again
     await frontier.aside.judge_families([(FAMILY.name, Verdict.BARREN, "")])
     assert len(await frontier.take(100, Q)) == 4
-    assert (await frontier.aside.withheld())[0].links == 5
+    assert (await frontier.aside.left_out()).withheld[0].links == 5
 
 
 async def test_with_more_tries_withheld_links_come_back(open_frontier: OpenFrontier) -> None:
@@ -169,10 +169,10 @@ async def test_many_withheld_links_hold_nobody_up(open_frontier: OpenFrontier) -
         leases = await frontier.take(1000, Q)
         taken += names(leases)
         calls += 1
-        await frontier.done(leases)
+        await frontier.end(leases)
     assert "zzz" in taken
     assert calls == 3
-    assert (await frontier.aside.withheld())[0].links == 2500 - 12
+    assert (await frontier.aside.left_out()).withheld[0].links == 2500 - 12
 
 
 async def test_families_move_with_their_frontier(open_frontier: OpenFrontier, prefix: str) -> None:
@@ -181,8 +181,8 @@ async def test_families_move_with_their_frontier(open_frontier: OpenFrontier, pr
     await frontier.add(members(20))
     first = await frontier.take(3, Q)
     await frontier.aside.judge_families(answers(first, led_to="http://a.example/home"))
-    await frontier.done([*first, *await frontier.take(100, Q)])
-    assert (await frontier.aside.withheld())[0].links == 12
+    await frontier.end([*first, *await frontier.take(100, Q)])
+    assert (await frontier.aside.left_out()).withheld[0].links == 12
     lines = [line async for line in export_lines(frontier)]
     moved = await open_frontier(prefix=f"{prefix}-moved", family_tries=3)
     assert await import_lines(moved, lines) == 12
@@ -191,4 +191,4 @@ async def test_families_move_with_their_frontier(open_frontier: OpenFrontier, pr
     ]
     # of those that were met, the 32nd would be the next to be asked for
     assert names(await moved.take(100, Q)) == []
-    assert (await moved.aside.withheld())[0].links == 12
+    assert (await moved.aside.left_out()).withheld[0].links == 12

@@ -46,8 +46,8 @@ async def test_failed_links_are_finished_and_can_be_put_in_again(
 ) -> None:
     frontier = await open_frontier(max_failed=2)
     await frontier.add([link(str(n), label="R") for n in range(4)])
-    await frontier.fail(await frontier.take(3, Q))
-    await frontier.done(await frontier.take(1, Q))
+    await frontier.end(await frontier.take(3, Q), failed=True)
+    await frontier.end(await frontier.take(1, Q))
     assert (await frontier.counts(Q, [])).finished
     assert await frontier.requeue(Q) == 2
     assert (await frontier.counts(Q, [])).waiting_by_label == {"R": 2}

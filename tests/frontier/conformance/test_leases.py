@@ -63,7 +63,7 @@ async def test_what_is_done_after_its_lease_ran_out_is_not_fetched_again(
     await frontier.add([link("1"), link("2")])
     leases = await frontier.take(1, Q)
     await until_no_lease(frontier)
-    await frontier.done(leases)
+    await frontier.end(leases)
     assert names(await frontier.take(2, Q)) == ["2"]
     assert await frontier.inspector.audit() == []
 
@@ -77,7 +77,7 @@ async def test_an_attempt_keeps_its_name_until_it_is_acknowledged(
     first, other = await frontier.take(2, Q)
     assert first.attempt != other.attempt
     assert not first.repeated
-    await frontier.done([other])
+    await frontier.end([other])
     again = first
     for tries in (1, 2):
         await open_frontier()  # the worker starts again
@@ -89,7 +89,7 @@ async def test_an_attempt_keeps_its_name_until_it_is_acknowledged(
     assert (retry.repeated, retry.tries) == (False, 3)
     assert retry.attempt != first.attempt
     await open_frontier()  # the worker starts again
-    await frontier.fail(await frontier.take(1, Q))
+    await frontier.end(await frontier.take(1, Q), failed=True)
     await frontier.requeue(Q)
     (requeued,) = await frontier.take(1, Q)
     assert (requeued.repeated, requeued.tries) == (False, 0)
@@ -103,8 +103,8 @@ async def test_an_expired_leases_id_is_void(open_frontier: OpenFrontier) -> None
     old = await late.take(1, Q)
     new = await eventually(lambda: now.take(1, Q))
     await late.give_back(old)
-    await late.done(old)
-    await late.release_host(old)
+    await late.end(old)
+    await late.release(old)
     assert await late.renew(old) == [False]
     assert (await now.counts(Q, [])).leased == 1
     assert await now.renew(new) == [True]

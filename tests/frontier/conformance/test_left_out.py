@@ -54,7 +54,7 @@ async def test_what_only_the_bloom_filter_has_was_not_left_out(open_frontier: Op
     frontier = await open_frontier(exact_limit=10, seen_capacity=5000, seen_error=1e-6)
     await frontier.aside.leave_out(urls("a.example", 300), MANY)
     await frontier.add([link(str(n)) for n in range(250)])
-    await frontier.done(await frontier.take(300, ["html"]))
+    await frontier.end(await frontier.take(300, ["html"]))
     assert (await frontier.aside.left_out()).hosts == {SCOPE: {"a.example": 50}}
 
 

@@ -9,7 +9,7 @@ from backends import Backend
 from frontier_calls import OpenFrontier, Q, link
 
 from semcrawl.frontier import FrontierOptions
-from semcrawl.frontier.contract import ManagedFrontier
+from semcrawl.frontier.contract import Frontier
 
 
 async def test_a_crawl_has_the_options_of_the_worker_that_opened_it_last(
@@ -23,9 +23,9 @@ async def test_a_crawl_has_the_options_of_the_worker_that_opened_it_last(
     assert len(leases) == 4
     second = await open_frontier("w2", concurrency=2)
     assert "concurrency 4 -> 2" in caplog.text
-    await first.done(leases[:2])
+    await first.end(leases[:2])
     assert await second.take(9, Q) == []
-    await second.done(leases[2:3])
+    await second.end(leases[2:3])
     assert len(await first.take(9, Q)) == 1
     await open_frontier("w3", concurrency=4)
     assert len(await first.take(9, Q)) == 2
@@ -43,7 +43,7 @@ async def test_who_only_looks_changes_no_options(
     async with backend.frontier(prefix, "w2", guest=True):
         pass  # the dead one's links are back
     assert len(await worker.take(9, Q)) == 2
-    await worker.done(leases)
+    await worker.end(leases)
     assert len(await worker.take(9, Q)) == 2
     assert await worker.inspector.audit() == []
 
@@ -53,7 +53,7 @@ async def test_who_is_considerate_makes_others_at_work_no_quicker(
 ) -> None:
     first = await open_frontier("w1", delay=5.0, concurrency=1)
 
-    def joining(name: str, **options: float) -> ManagedFrontier:
+    def joining(name: str, **options: float) -> Frontier:
         chosen = FrontierOptions(**options)  # type: ignore[arg-type]
         return backend.frontier(prefix, name, chosen, considerate=True)
 

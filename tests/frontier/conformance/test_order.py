@@ -120,7 +120,7 @@ async def test_long_queues_keep_their_order(open_frontier: OpenFrontier) -> None
         wanted = best(rng.randrange(60))
         leases = await frontier.take(len(wanted), Q)
         assert [lease.entry.url.rpartition("/")[2] for lease in leases] == wanted
-        await frontier.done(leases[::2])
+        await frontier.end(leases[::2])
         await frontier.give_back(leases[1::2])
         for url in wanted[::2]:
             del numbers[url]
@@ -132,7 +132,7 @@ async def test_long_queues_keep_their_order(open_frontier: OpenFrontier) -> None
     while leases := await frontier.take(100, Q):
         wanted = best(len(leases))
         assert [lease.entry.url.rpartition("/")[2] for lease in leases] == wanted
-        await frontier.done(leases)
+        await frontier.end(leases)
         for url in wanted:
             del numbers[url]
     assert not numbers

@@ -13,7 +13,7 @@ from semcrawl.crawl.crawllimits import CrawlLimits
 from semcrawl.crawl.sharedrobots import RobotsAnswer
 from semcrawl.crawl.standingorders import EXCLUDE, load_orders
 from semcrawl.errors import UsageError
-from semcrawl.frontier.contract import ManagedFrontier, table_of
+from semcrawl.frontier.contract import Frontier, table_of
 from semcrawl.watch.steering import PAGE, obey
 
 SETTINGS = Settings({"ROBOTSTXT_OBEY": True, "USER_AGENT": "semcrawl"})
@@ -37,11 +37,11 @@ WRONG = {
 }
 
 
-async def give(frontier: ManagedFrontier, text: str) -> None:
+async def give(frontier: Frontier, text: str) -> None:
     await obey(frontier, SETTINGS, text.split(), PAGE)
 
 
-async def knows_robots(frontier: ManagedFrontier) -> None:
+async def knows_robots(frontier: Frontier) -> None:
     rules = b"User-agent: *\nDisallow: /private/\nCrawl-delay: 7\n"
     answer = RobotsAnswer(200, rules, time.time() + 1000)
     await frontier.shared.put("robots:http://a.example", answer.pack(), seconds=1000)
@@ -106,7 +106,7 @@ async def test_hosts_come_first_or_last_until_that_is_taken_back(
 
     async def taken() -> list[str]:
         leases = await frontier.take(3, Q)
-        await frontier.release_host(leases)
+        await frontier.release(leases)
         await frontier.give_back(leases)
         return names(leases)
 

@@ -24,7 +24,7 @@ async def test_a_host_that_is_down_gives_one_link_after_each_rest(
     taken = await one.take(9, Q)
     assert {lease.entry.host for lease in taken} == {"b.example"}
     assert not any(lease.probe for lease in taken)
-    await one.done(taken)
+    await one.end(taken)
     [probe] = await eventually(lambda: two.take(9, Q))
     assert probe.probe
     assert await one.take(9, Q) == []

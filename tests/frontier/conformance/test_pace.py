@@ -23,9 +23,9 @@ async def test_concurrency_of_a_host_is_shared_by_all_workers(
     second = await two.take(9, Q)
     assert names(first + second) == ["0", "0", "1", "1"]
     assert await two.take(9, Q) == []
-    await one.release_host(first[:1])  # one of a.example
+    await one.release(first[:1])  # one of a.example
     assert names(await two.take(9, Q)) == ["2"]
-    await one.done(first[1:2])  # one of b.example
+    await one.end(first[1:2])  # one of b.example
     assert names(await one.take(9, Q)) == ["2"]
     assert (await one.counts(Q, [])).leased == 5
     assert await one.inspector.audit() == []
@@ -81,7 +81,7 @@ async def test_a_longer_delay_may_stay(open_frontier: OpenFrontier) -> None:
     await frontier.add([link("1"), link("2")])
     leases = await frontier.take(1, Q)
     await frontier.started(leases)
-    await frontier.done(leases)
+    await frontier.end(leases)
     await frontier.pace.set("a.example", delay=0, at_least=True)
     assert await frontier.take(1, Q) == []
     await frontier.pace.set("a.example", delay=60, at_least=True)
@@ -104,7 +104,7 @@ async def test_a_delay_counts_from_the_start_of_the_request(open_frontier: OpenF
     assert time.monotonic() - began >= 0.12
     assert names(leases) == ["2"]
     began = time.monotonic()
-    await frontier.release_host(leases)  # its start was never told: counted from the end
+    await frontier.release(leases)  # its start was never told: counted from the end
     leases = await eventually(lambda: frontier.take(9, Q))
     assert time.monotonic() - began >= 0.12
     assert await frontier.inspector.audit() == []
@@ -115,13 +115,13 @@ async def test_a_host_needs_no_rest_after_what_was_never_sent(open_frontier: Ope
     await frontier.add([link("1"), link("2"), link("3")])
     leases = await frontier.take(9, Q)
     assert names(leases) == ["1"]
-    await frontier.not_sent(leases)
+    await frontier.release(leases, sent=False)
     assert (await frontier.counts(Q, [])).leased == 1
     leases += await frontier.take(9, Q)
     assert names(leases) == ["1", "2"]
     await frontier.started(leases[1:])
-    await frontier.not_sent(leases[1:])  # it was sent: too late
-    await frontier.done(leases)
+    await frontier.release(leases[1:], sent=False)  # it was sent: too late
+    await frontier.end(leases)
     assert await frontier.take(9, Q) == []
     assert await frontier.inspector.audit() == []
 
@@ -136,7 +136,7 @@ async def test_a_host_comes_back_after_a_download_that_outlasts_its_delay(
     leases = await frontier.take(1, Q)
     await frontier.started(leases)
     await asyncio.sleep(0.3)  # longer than the delay and what is allowed for the way to the host
-    await frontier.done(leases)
+    await frontier.end(leases)
     assert await frontier.inspector.audit() == []
     assert names(await frontier.take(1, Q)) == ["2"]
 
@@ -155,8 +155,8 @@ async def test_workers_keep_the_delay_between_them(open_frontier: OpenFrontier) 
             for lease in await frontier.take(2, Q):
                 await frontier.started([lease])
                 starts[lease.entry.host].append(time.monotonic())
-                await frontier.release_host([lease])
-                await frontier.done([lease])
+                await frontier.release([lease])
+                await frontier.end([lease])
 
     began = time.monotonic()
     await asyncio.gather(*map(work, workers))
@@ -177,7 +177,7 @@ async def test_a_longer_delay_holds_for_the_request_under_way(
     leases = await frontier.take(1, Q)
     await frontier.started(leases)
     await frontier.pace.set("a.example", delay=30)
-    await frontier.done(leases)
+    await frontier.end(leases)
     assert 29 < (await frontier.next_ready(Q) or 0) <= 30
     await frontier.pace.set("a.example", delay=0)
     assert names(await frontier.take(1, Q)) == ["2"]

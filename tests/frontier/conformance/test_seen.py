@@ -28,7 +28,7 @@ async def test_a_large_seen_set_goes_on_in_a_bloom_filter(open_frontier: OpenFro
     leases = await frontier.take(2500, Q)
     assert names(leases[:3]) == ["2000", "0050", "0000"]
     await frontier.give_back(leases[:1])
-    await frontier.done(leases[1:])
+    await frontier.end(leases[1:])
     counts = await frontier.counts(Q, [])
     assert counts.seen == sum(new)
     assert not any(await frontier.add(entries))

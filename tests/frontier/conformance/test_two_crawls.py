@@ -13,7 +13,7 @@ async def test_two_crawls_never_touch_each_other(open_frontier: OpenFrontier, pr
     assert await two.take(1, Q) == []
     assert await two.add([link("1")]) == [True]
     assert names(await one.take(9, Q)) == names(await two.take(9, Q)) == ["1"]
-    await two.shared.publish(b"event")
+    await two.shared.exchange(b"event", limit=0)
     await two.shared.save_state("s", b"x")
     assert await outcomes_of_others(one) == []
     assert await one.shared.load_state("s") is None

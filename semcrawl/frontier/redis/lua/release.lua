@@ -1,6 +1,11 @@
--- Note that no request is sent for these links, so their hosts may be asked at once.
--- ARGS: lease ids
+-- End downloads, which frees their hosts' concurrency, or note that no request is sent for these links,
+-- so that their hosts may be asked at once.
+-- ARGS: lease ids, whether requests were sent
 -- needs: leases
+if ARGS[2] then
+  release_all(ARGS[1])
+  return 1
+end
 for _, id in ipairs(ARGS[1]) do
   local record = lease_record(id)
   local busy = record and busy_key(record.host)
