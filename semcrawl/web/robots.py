@@ -214,8 +214,9 @@ _HOST = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*)?")
 _NO_RULE = "Disallow:"
 
 
-#: length that stands for a line without a rule, and place of a literal that is not known yet
-_OTHER, _UNKNOWN = (1 << 32) - 1, -1
+#: length that stands for a line without a rule
+_OTHER = (1 << 32) - 1
+_MASK = (1 << 32) - 1
 
 
 class LargeRules:
@@ -223,20 +224,31 @@ class LargeRules:
 
     A rule is omitted for a URL that does not begin as the rule's pattern does, or does not contain
     the longest literal behind the pattern's first wildcard. All texts are parts of one, as a
-    string of its own for each would take five times the memory.
+    string of its own for each would take five times the memory. An index of the literals' first
+    three characters says which rules to look at.
     """
 
     def __init__(self, text: str) -> None:
-        """Find what the pattern of each rule begins with."""
+        """Find what the pattern of each rule begins with, and its longest literal."""
+        import numpy as np  # few crawls meet such a file
+
         lines: list[str] = []
         #: where each line begins in the text; at last, where one more would
         self._begins = array("I", [0])
         #: place and length of what a URL must begin with, by line
         self._starts, self._lengths = array("I"), array("I")
+        #: place and length of what it must contain too
+        self._places, self._sizes = array("I"), array("I")
+        #: what the literals begin with; 0 for lines that are looked at for each URL
+        keys = array("I")
         for line in text.splitlines():
-            begin, length = self._begins[-1], _OTHER
+            begin, length, place, literal = self._begins[-1], _OTHER, 0, ""
             if rule := _RULE.match(line):
                 length = len(_start(rule[1] or "", rule[2].rstrip()))
+                literal = _longest_literal(rule[2].rstrip().partition("*")[2])
+                # what is written otherwise, with another escape, decides nothing
+                place = line.find(literal, rule.start(2))
+                place, literal = (begin + place, literal) if place >= 0 else (0, "")
                 begin += max(0, rule.start(1))
             elif not (line := line.partition("#")[0].strip()):
                 continue
@@ -244,10 +256,14 @@ class LargeRules:
             self._begins.append(self._begins[-1] + len(line) + 1)
             self._starts.append(begin)
             self._lengths.append(length)
+            self._places.append(place)
+            self._sizes.append(len(literal))
+            keys.append(_key(literal) if len(literal) > 2 else 0)
         self._text = "\n".join(lines)
-        #: place and length of what it must contain too, as far as that was asked for
-        self._places = array("q", [_UNKNOWN]) * len(lines)
-        self._sizes = array("I", [0]) * len(lines)
+        found = np.frombuffer(keys, np.uint32)
+        #: numbers of the lines, ordered by their keys, and the keys
+        self._order = np.argsort(found, kind="stable").astype(np.uint32)
+        self._keys = found[self._order]
 
     @property
     def others(self) -> int:
@@ -258,47 +274,40 @@ class LargeRules:
     def size(self) -> int:
         """Approximate size in memory, in bytes."""
         arrays = self._begins, self._starts, self._lengths, self._places, self._sizes
-        return getsizeof(self._text) + sum(map(getsizeof, arrays))
+        index = self._order.nbytes + self._keys.nbytes
+        return getsizeof(self._text) + sum(map(getsizeof, arrays)) + index
 
     def for_url(self, url: str) -> str:
         """Return the part of the robots.txt that may decide on a URL."""
+        import numpy as np
+
         path = unquote(_HOST.sub("", url, count=1))
         if not path.startswith("/"):
             path = "/" + path
         anywhere = path + "\n" + url
-        # a literal whose ends are not there is not there: that is known without a search, which
-        # takes long in long addresses
-        threes = {anywhere[at : at + 3] for at in range(len(anywhere) - 2)}
+        keys = {_key(anywhere[at : at + 3]) for at in range(len(anywhere) - 2)}
+        asked = np.fromiter((0, *keys), np.uint32)
+        firsts, ends = (np.searchsorted(self._keys, asked, side) for side in ("left", "right"))
+        runs = [self._order[first:end] for first, end in zip(firsts, ends, strict=True)]
         text, lines, last = self._text, list[str](), -1
-        parts = zip(self._starts, self._lengths, self._places, self._sizes, strict=True)
-        for number, (at, length, place, size) in enumerate(parts):
+        for number in np.unique(np.concatenate(runs)).tolist():
+            length, place = self._lengths[number], self._places[number]
             if length != _OTHER:
-                if length and not path.startswith(text[at : at + length]):
+                start = self._starts[number]
+                if length and not path.startswith(text[start : start + length]):
                     continue
-                literal = self._literal(number) if place < 0 else text[place : place + size]
-                if len(literal) > 2 and not (literal[:3] in threes and literal[-3:] in threes):
-                    continue
-                if literal not in anywhere:
+                if text[place : place + self._sizes[number]] not in anywhere:
                     continue
             if number > last + 1:
                 lines.append(_NO_RULE)
-            lines.append(self._line(number))
+            lines.append(text[self._begins[number] : self._begins[number + 1] - 1])
             last = number
         return "\n".join(lines)
 
-    def _line(self, number: int) -> str:
-        return self._text[self._begins[number] : self._begins[number + 1] - 1]
 
-    def _literal(self, number: int) -> str:
-        """Return the longest literal of a rule behind its first wildcard."""
-        at = self._places[number]
-        if at == _UNKNOWN:
-            line = self._line(number).partition("#")[0].rstrip()
-            literal = _longest_literal(line.partition("*")[2])
-            # what is written otherwise, with another escape, decides nothing
-            at = self._places[number] = max(0, line.find(literal)) + self._begins[number]
-            self._sizes[number] = len(literal) if literal in line else 0
-        return self._text[at : at + self._sizes[number]]
+def _key(literal: str) -> int:
+    """Return what stands for the first three characters of a literal; never 0."""
+    return hash(literal[:3]) & _MASK or 1
 
 
 def _start(plain: str, rest: str) -> str:
@@ -313,8 +322,11 @@ def _longest_literal(pattern: str) -> str:
     if "//" in pattern:  # may be a whole URL, whose host the parser ignores
         return ""
     pattern = _ESCAPE.sub("%", _without_index(pattern))
-    literals = (_ESCAPED.sub("", literal) for literal in _PLAIN.findall(pattern))
-    return max(literals, key=len, default="")
+    longest = ""
+    for literal in _PLAIN.findall(pattern):
+        if len(literal) > len(longest):
+            longest = max(longest, _ESCAPED.sub("", literal), key=len)
+    return longest
 
 
 def _without_index(pattern: str, rest: str = "") -> str:
