@@ -294,6 +294,7 @@ UNUSED = (
     *("sqlalchemy.dialects.mysql", "sqlalchemy.dialects.postgresql", "rdflib"),
     *("PIL", "semcrawl.images.store", "semcrawl.pipelines.images", "semcrawl.imagesearch"),
     *("semcrawl.lab.study", "semcrawl.lab.demo", "semcrawl.watch", "semcrawl.localpages"),
+    *("playwright", "semcrawl.crawl.browser", "semcrawl.crawl.rendering"),
 )
 
 

@@ -6,16 +6,16 @@ import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
 from semcrawl.config.components import say_who_it_is
-from semcrawl.config.options import EndpointOptions
+from semcrawl.config.options import BrowserOptions, EndpointOptions
 from semcrawl.config.scope import Scope
-from semcrawl.crawl.attempt import header_values
+from semcrawl.crawl.attempt import content_type, header_values
 from semcrawl.crawl.failures import AddressRefused
 from semcrawl.links import ExtractionOptions, FoundBy, Link, Page
 from semcrawl.reading.answer import Received
@@ -24,6 +24,7 @@ from semcrawl.reading.reader import Reader, at_once
 from semcrawl.relevance.contract import Citing, Label, Ranked, Relevance
 from semcrawl.relevance.registry import load_strategy, strategies
 from semcrawl.relevance.rules import relevancy_r
+from semcrawl.settings.reader import fill
 from semcrawl.sources.endpoints import (
     PAGES,
     QUERIES,
@@ -36,6 +37,10 @@ from semcrawl.sources.endpoints import (
     query_of,
 )
 from semcrawl.topics import about
+from semcrawl.web.vocabulary import Kind
+
+if TYPE_CHECKING:
+    from semcrawl.crawl.rendering import PageRenderer
 
 #: statuses that the command tells of; redirects are followed
 _ERRORS = range(400, 600)
@@ -70,15 +75,21 @@ class ExplainSpider(Spider):
 
 
 class PageSpider(ExplainSpider):
-    """Fetches one page, after redirects."""
+    """Fetches one page, after redirects, and lets its scripts run where a crawl would."""
 
     def __init__(self, url: str, **kwargs: Any) -> None:
         super().__init__(url, **kwargs)
         self.url = url
         self.response: Response | None = None
+        self._renderer: PageRenderer | None = None
 
     async def start(self) -> Any:
         """Request the page."""
+        if fill(BrowserOptions, self.settings).use != "never":
+            from semcrawl.crawl.rendering import PageRenderer  # loads what drives a browser
+
+            self._renderer = PageRenderer.from_settings(self.crawler)
+            self.crawler.signals.connect(self._renderer.close, signals.spider_closed)
         yield Request(
             self.url,
             callback=self.parse,
@@ -86,9 +97,18 @@ class PageSpider(ExplainSpider):
             meta={"handle_httpstatus_list": _ERRORS},
         )
 
-    def parse(self, response: Response, **kwargs: Any) -> None:
+    async def parse(self, response: Response, **kwargs: Any) -> None:
         """Keep the response."""
         self.response = response
+        if self._renderer is None or not 200 <= response.status < 300 or not response.body:
+            return
+        reader = Reader(ExtractionOptions(), here=True)
+        media = content_type(response)
+        found = reader.detect(response.body, media, response.url)
+        if found.kind is Kind.HTML and await self._renderer.wants(
+            reader, response.url, response.body, media
+        ):
+            self.response = await self._renderer.render(response.url, response) or response
 
 
 class EndpointSpider(ExplainSpider):

@@ -67,6 +67,9 @@ class RunResult:
     given_up: list[GivenUp] = field(default_factory=list)
     #: why the delivery to a triple store failed
     store_problem: str = ""
+    #: pages that the browser failed to render, and why it failed at the last of them
+    not_rendered: int = 0
+    browser_problem: str = ""
     #: numbers of workers started, restarted and lost; empty for a single process
     workers: dict[str, int] = field(default_factory=dict)
     #: graphs renamed in the triple store, and documents that it refused
@@ -83,7 +86,6 @@ class RunResult:
         def numbers(name: str) -> Iterable[int]:
             return (int(stats.get_value(name) or 0) for stats in stats_of(crawlers))
 
-        problems = [stats.get_value("semcrawl/store/problem") for stats in stats_of(crawlers)]
         return cls(
             failure=source.failure,
             requests=session.tally.requests + session.tally.context_requests,
@@ -94,7 +96,9 @@ class RunResult:
             expected_left=session.outlook.expected_left,
             listed_left=session.outlook.listed_left,
             given_up=session.health.given_up,
-            store_problem=next((problem for problem in reversed(problems) if problem), ""),
+            store_problem=_last(crawlers, "semcrawl/store/problem"),
+            not_rendered=sum(numbers("semcrawl/browser/failures")),
+            browser_problem=_last(crawlers, "semcrawl/browser/problem"),
             renamed=sum(numbers("semcrawl/store/renamed")),
             refused=sum(numbers("semcrawl/store/refused")),
             cut_off=sum(
@@ -116,13 +120,16 @@ class RunResult:
 
     def add(self, other: RunResult) -> None:
         """Add the result of a process that ended later."""
-        sums = ("requests", "lost", "bytes_saved", "renamed", "refused", "cut_off", "listed_left")
-        for name in sums:
+        for name in (
+            *("requests", "lost", "bytes_saved", "renamed", "refused", "cut_off", "listed_left"),
+            "not_rendered",
+        ):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.failed = self.failed or other.failed
         self.failure = self.failure or other.failure
         self.limit = self.limit or other.limit
         self.store_problem = other.store_problem or self.store_problem
+        self.browser_problem = other.browser_problem or self.browser_problem
         if other.expected_left is not None:
             self.expected_left = other.expected_left
         hosts = {host.host: host for host in self.given_up}
@@ -132,6 +139,12 @@ class RunResult:
             else:
                 known.links += host.links
                 known.since = min(known.since, host.since)
+
+
+def _last(crawlers: list[Crawler], name: str) -> str:
+    """Return the last text that a stat has in one of the crawlers; empty if none has."""
+    found = [str(stats.get_value(name) or "") for stats in stats_of(crawlers)]
+    return next(filter(None, reversed(found)), "")
 
 
 def run_spiders(

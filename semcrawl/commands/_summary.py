@@ -392,6 +392,11 @@ def show_summary(summary: Summary, folder: Path, before: int, run: RunFigures) -
             f"Embedded in pages: {amount(summary.embedded_quads, 'quad')} in "
             f"{amount(summary.embedded_documents, 'page')}, in {folder / 'embedded.nq'}"
         )
+    if summary.browser_pages or summary.browser_requests:
+        say(
+            f"In the browser: {amount(summary.browser_pages, 'page')}, with "
+            f"{amount(summary.browser_requests, 'request')} for what their scripts asked for"
+        )
     if summary.checks_stopped:
         say(
             f"Shape checks that were stopped, and count as failed: {summary.checks_stopped:,}. "

@@ -24,7 +24,13 @@ from semcrawl.commands._explainspiders import (
     topic_weights,
 )
 from semcrawl.commands._harvestoptions import add_about_options, take_about_options
-from semcrawl.config.options import EndpointOptions, LeadOptions, ReaderOptions, answer_reader
+from semcrawl.config.options import (
+    BrowserOptions,
+    EndpointOptions,
+    LeadOptions,
+    ReaderOptions,
+    answer_reader,
+)
 from semcrawl.crawl.attempt import header_values
 from semcrawl.crawl.topicfiles import fetch_topic_files
 from semcrawl.errors import SemcrawlError, UsageError, os_errors_as
@@ -93,6 +99,7 @@ class Command(OneLineErrors):
         take_about_options(self.own_settings, opts)
         fetch_topic_files(self.own_settings)
         read_focus(self.own_settings)
+        fill(BrowserOptions, self.own_settings).check()
         if len(args) != 1:
             raise UsageError("give one URL or file")
 

@@ -361,7 +361,10 @@ class Command(OneLineErrors):
 
 
 def _tell_of_lost(result: RunResult, folder: Path) -> None:
-    """Report how many results could not be written, and how many of earlier runs were lost."""
+    """Report how many results could not be written or rendered, or of earlier runs were lost."""
+    if result.not_rendered:
+        pages = amount(result.not_rendered, "page")
+        complain(f"{pages} read without a browser; the last: {result.browser_problem}")
     if result.cut_off:
         them = amount(result.cut_off, "document")
         complain(

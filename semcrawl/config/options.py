@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from semcrawl.config.extras import install_hint
-from semcrawl.config.scope import url_normalisation
+from semcrawl.config.scope import UrlPattern, url_normalisation
 from semcrawl.config.targets import Targets
 from semcrawl.errors import UsageError
 from semcrawl.links import ExtractionOptions
@@ -94,6 +94,35 @@ class EndpointOptions:
             raise UsageError(
                 f"SEMCRAWL_ENDPOINTS is never: the SPARQL endpoint {named} is not read"
             )
+
+
+def _patterns(texts: Iterable[str]) -> tuple[UrlPattern, ...]:
+    """Return hosts and patterns of addresses; raise ``UsageError`` for wrong ones."""
+    bare = (text if any(sign in text for sign in ":/") else f"host:{text}" for text in texts)
+    found = tuple(map(UrlPattern.parse, bare))
+    for pattern in found:
+        if pattern.is_type or pattern.fault:
+            why = pattern.fault or "it is no pattern of addresses"
+            raise UsageError(f"SEMCRAWL_BROWSER_HOSTS: {pattern.text!r}: {why}")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserOptions:
+    """Which pages are read after their scripts have run."""
+
+    #: ``never``, ``hosts`` or ``auto``
+    use: str = setting("SEMCRAWL_BROWSER")
+    hosts: tuple[UrlPattern, ...] = setting("SEMCRAWL_BROWSER_HOSTS", _patterns)
+    #: seconds for one page
+    seconds: float = setting("SEMCRAWL_BROWSER_TIMEOUT")
+
+    def check(self) -> None:
+        """Raise ``UsageError`` if there are no pages or no browser for it."""
+        if self.use == "hosts" and not self.hosts:
+            raise UsageError("SEMCRAWL_BROWSER is hosts: SEMCRAWL_BROWSER_HOSTS must name some")
+        if self.use != "never" and find_spec("playwright") is None:
+            raise UsageError(f"SEMCRAWL_BROWSER is {self.use}: {install_hint('browser')}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from semcrawl.crawl.standingorders import DOMAIN, EXCLUDE, HOST, Orders, load_or
 from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier.contract import QUEUES, Frontier
 from semcrawl.items import FetchOutcome, FetchRecord
-from semcrawl.metadata.summary import Tally, is_context_fetch, is_robots
+from semcrawl.metadata.summary import Tally, is_errand, is_robots
 from semcrawl.web.hosts import domain_of, netloc_of, start_of
 
 logger = logging.getLogger(__name__)
@@ -278,7 +278,7 @@ class CrawlLimits:
 
     def note(self, record: FetchRecord) -> None:
         """Count the bytes and documents of a record."""
-        if is_robots(record.url, record.outcome) or is_context_fetch(record.rules):
+        if is_robots(record.url, record.outcome) or is_errand(record.rules):
             return
         is_rdf = record.outcome is FetchOutcome.FETCHED_RDF
         if record.bytes or is_rdf:

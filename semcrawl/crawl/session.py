@@ -258,10 +258,10 @@ class CrawlSession:
         self.requests += 1
         self._leases.note_sent(lease)
 
-    def count_context(self, url: str) -> None:
-        """Count the request for a JSON-LD context, which belongs to no link, for the limits.
+    def count_errand(self, url: str) -> None:
+        """Count a request for a document that is here, which belongs to no link, for the limits.
 
-        A document that is here gets its contexts even beyond them.
+        JSON-LD contexts and parts of pages in a browser are had even beyond them.
         """
         self.requests += 1
         if self.intake.limits is not None:

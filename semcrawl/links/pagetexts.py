@@ -295,6 +295,34 @@ def page_content(body: bytes, content_type: str | None = None) -> PageContent:
     )
 
 
+#: types of scripts that a browser runs
+_SCRIPTS = frozenset({"", "module", "text/javascript", "application/javascript"})
+#: characters of a page's own text, with which it is more than a frame for its scripts
+_OWN_TEXT = 100
+_JSON_LD = "ld+json"
+
+
+def waits_for_scripts(body: bytes, content_type: str | None = None) -> bool:
+    """Whether a page shows little before its scripts have run, or they add JSON-LD to it.
+
+    External scripts are not read, so that only those in the page tell of JSON-LD.
+    """
+    if b"<script" not in body.lower():
+        return False
+    root = parse_html(body, content_type).root
+    if root is None:
+        return False
+    kinds = [((each.get("type") or "").strip().lower(), each) for each in root.iter("script")]
+    scripts = [each for kind, each in kinds if kind in _SCRIPTS]
+    if not scripts:
+        return False
+    if not any(_JSON_LD in kind for kind, _ in kinds) and any(
+        _JSON_LD in (each.text or "").lower() for each in scripts
+    ):
+        return True
+    return len(joined(_visible(root), _OWN_TEXT)) < _OWN_TEXT
+
+
 def _social_title(root: Any) -> str:
     """Return the title that a page gives to social networks (Open Graph); empty if none."""
     titles = (each for each in root.iter("meta") if each.get("property") == "og:title")

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from semcrawl.items import FAILED, FetchOutcome
 from semcrawl.metadata.database import opened
 from semcrawl.metadata.records import Fetch
-from semcrawl.metadata.summary import is_context_fetch, is_robots, why_missed
+from semcrawl.metadata.summary import is_errand, is_robots, why_missed
 from semcrawl.terminal import amount
 from semcrawl.web.hosts import domain_of, host_of, netloc_of
 from semcrawl.web.vocabulary import FoundBy
@@ -101,7 +101,7 @@ def seed_fates(engine: Engine) -> list[SeedFate]:
     rows: dict[str, Any] = {}
     with Session(engine) as session:
         for row in session.execute(query.limit(_MOST_SEEDS)):
-            if not (is_robots(row.url, row.outcome) or is_context_fetch(row.rules)):
+            if not (is_robots(row.url, row.outcome) or is_errand(row.rules)):
                 rows[row.url] = row
     led_to = {row.final_url for row in rows.values() if row.outcome == FetchOutcome.REDIRECTED}
     return [_fate(url, rows) for url in rows if url not in led_to]

@@ -25,6 +25,12 @@ UNSENT = frozenset(outcome for outcome in FetchOutcome if not outcome.means.sent
 PROBLEMS = frozenset(outcome for outcome in FetchOutcome if outcome.means.problem)
 #: prefix of the error of a link that was not sent because its robots.txt could not be fetched
 ROBOTS_FIRST = "robots.txt: "
+#: rules of attempts that belong to no link: for a JSON-LD context, and for a part of a page that
+#: is in the browser
+CONTEXT, PART = "context", "browser"
+ERRANDS = frozenset((CONTEXT, PART))
+#: the type, in records, of pages that were read after their scripts had run
+RENDERED = f"{Kind.HTML}:rendered"
 #: hosts shown as current
 _CURRENT_HOSTS = 3
 
@@ -34,9 +40,17 @@ def was_sent(outcome: str, errors: str) -> bool:
     return outcome not in UNSENT and not errors.startswith(ROBOTS_FIRST)
 
 
-def is_context_fetch(rules: str | Iterable[str]) -> bool:
-    """Whether an attempt with these rules fetched a JSON-LD context."""
-    return "context" in (rules.split() if isinstance(rules, str) else rules)
+def is_errand(rules: str | Iterable[str]) -> bool:
+    """Whether an attempt with these rules was made for a document, and belongs to no link.
+
+    It fetched a JSON-LD context, or a part of a page in the browser.
+    """
+    return not ERRANDS.isdisjoint(rules.split() if isinstance(rules, str) else rules)
+
+
+def is_part(rules: str) -> bool:
+    """Whether an attempt with these rules fetched a part of a page in the browser."""
+    return PART in rules.split()
 
 
 def is_guess(rules: str | Iterable[str]) -> bool:
@@ -55,9 +69,9 @@ def is_robots(url: str, outcome: str) -> bool:
 class Tally:
     """The sums of this run's attempts."""
 
-    #: requests sent, except for robots.txt and JSON-LD contexts
+    #: requests sent, except for robots.txt, JSON-LD contexts and parts of pages in the browser
     requests: int = 0
-    #: requests sent for JSON-LD contexts
+    #: requests sent for JSON-LD contexts and for such parts
     context_requests: int = 0
     rdf_documents: int = 0
     html_documents: int = 0
@@ -79,7 +93,7 @@ class Tally:
             listener(record)
         if is_robots(record.url, record.outcome):
             return
-        if is_context_fetch(record.rules):
+        if is_errand(record.rules):
             self.context_requests += was_sent(record.outcome, record.errors)
             return
         if was_sent(record.outcome, record.errors):
@@ -226,10 +240,13 @@ class HostSummary(WaySummary):
 class Summary:
     """The sums of a whole job, all its runs together."""
 
-    #: requests sent, except for robots.txt and JSON-LD contexts
+    #: requests sent, except for robots.txt, JSON-LD contexts and parts of pages in the browser
     requests: int = 0
     robots_requests: int = 0
     context_requests: int = 0
+    #: pages read after their scripts had run, and requests for what these asked for
+    browser_pages: int = 0
+    browser_requests: int = 0
     rdf_documents: int = 0
     html_documents: int = 0
     #: documents, pages and files of the kind that the crawl is for
@@ -272,6 +289,11 @@ class Summary:
             "quads": self.quads,
             "embedded_documents": self.embedded_documents,
             "embedded_quads": self.embedded_quads,
+            **(
+                {"browser_pages": self.browser_pages, "browser_requests": self.browser_requests}
+                if self.browser_pages or self.browser_requests
+                else {}
+            ),
             "harvest_rate": round(self.harvest_rate, 6),
             "bytes": self.bytes,
             "outcomes": self.outcomes,
@@ -337,12 +359,16 @@ class Sums:
             self._faulty.add(url)
         if real_type.startswith(_UNREAD):
             self._unread[url] = real_type.removeprefix(_UNREAD)
-        self._outcomes[outcome] += 1
         summary.bytes += size
+        if is_part(rules):
+            summary.browser_requests += was_sent(outcome, errors)
+            return
+        self._outcomes[outcome] += 1
         if is_robots(url, outcome):
             summary.robots_requests += 1
             return
-        if is_context_fetch(rules):
+        summary.browser_pages += real_type == RENDERED
+        if is_errand(rules):
             summary.context_requests += was_sent(outcome, errors)
             return
         # if nothing was there, that is no failure

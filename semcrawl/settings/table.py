@@ -229,6 +229,30 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "RDF. Empty in the thesis.",
         ),
     ),
+    "Pages that need a browser (needs `semcrawl[browser]` and Chromium)": (
+        Setting(
+            "SEMCRAWL_BROWSER",
+            "never",
+            "Pages that are read after their scripts have run in Chromium: `never`; `hosts` (those "
+            "of `SEMCRAWL_BROWSER_HOSTS`); `auto` (also others that have scripts and next to no "
+            "text, or whose scripts name JSON-LD).",
+            words=("never", "hosts", "auto"),
+        ),
+        Setting(
+            "SEMCRAWL_BROWSER_HOSTS",
+            [],
+            "Hosts whose pages always go through the browser, or patterns of their addresses as in "
+            "`SEMCRAWL_INCLUDE`.",
+        ),
+        Setting(
+            "SEMCRAWL_BROWSER_TIMEOUT",
+            60.0,
+            "Seconds for one page in the browser, with the waits for what its scripts ask for. A "
+            "page that is busy for longer is read as it is then.",
+            unit="s",
+            low=1,
+        ),
+    ),
     "SPARQL endpoints": (
         Setting(
             "SEMCRAWL_ENDPOINTS",

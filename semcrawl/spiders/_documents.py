@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scrapy.http import Response
 from scrapy.utils.log import SpiderLoggerAdapter
@@ -20,6 +20,7 @@ from semcrawl.errors import FrontierError
 from semcrawl.items import DocumentError, FetchOutcome, FetchRecord
 from semcrawl.links import Link, Page, Reason, cut_off, folders_above, merge_links
 from semcrawl.metadata.records import LINKS, MAX_TEXT, links_text
+from semcrawl.metadata.summary import RENDERED
 from semcrawl.rdf import Reading
 from semcrawl.reading.answer import Answer, AnswerReader, Form, Received
 from semcrawl.reading.pool import ReadingLost
@@ -45,6 +46,9 @@ from semcrawl.spiders.sitemaps import Sitemaps
 from semcrawl.web.bodies import BODY_FILE, BodyFile, body_file
 from semcrawl.web.robots import NOFOLLOW
 from semcrawl.web.vocabulary import Kind
+
+if TYPE_CHECKING:
+    from semcrawl.crawl.rendering import PageRenderer
 
 
 @dataclass
@@ -147,6 +151,8 @@ class BodyReader:
     others: OtherBodies
     #: whether records keep the links of their pages
     keeps_links: bool = False
+    #: gives pages to a browser, if the crawl has one
+    renderer: PageRenderer | None = None
 
     @property
     def reader(self) -> Reader:
@@ -191,6 +197,12 @@ class BodyReader:
             attempt.meta[BODY_FILE] = answer.body
             attempt.digest = await self.reader.digest(answer.body)
             got = replace(got, body=answer.body)
+        if (rendered := await self._rendered(attempt, response, answer)) is not None:
+            if answer.data is not None:
+                discard(answer.data)
+            response, got = rendered, self.received(attempt, rendered)
+            attempt.digest = await self.reader.digest(got.body)
+            answer = await self.answers.read(got, whole=self._judges_data)
         if answer.sitemap is not None:
             return list(await self.sitemaps.take(attempt, response, answer.sitemap))
         if answer.form is Form.LIST:
@@ -206,6 +218,18 @@ class BodyReader:
                 response = response.replace(body=answer.body)
             return await self._take_page(attempt, response, got, answer)
         return await self.others.take(attempt, response, answer)
+
+    async def _rendered(
+        self, attempt: Attempt, response: Response, answer: Answer
+    ) -> Response | None:
+        """Return a page as its scripts leave it; ``None`` if it is read as it was fetched."""
+        if self.renderer is None or answer.form is not Form.PAGE or not response.body:
+            return None
+        media = content_type(response)
+        if not await self.renderer.wants(self.reader, attempt.url, response.body, media):
+            return None
+        self.session.processed(attempt.lease)  # the document does not hold up others meanwhile
+        return await self.renderer.render(attempt.url, response)
 
     def received(self, attempt: Attempt, response: Response) -> Received:
         """Return a response with what is known of its link."""
@@ -298,7 +322,7 @@ class BodyReader:
             attempt, response, data, own, shows_rdf=shows_rdf, target=verdict.target
         )
         record = attempt.record(FetchOutcome.FETCHED_HTML, response)
-        record.real_type = str(Kind.HTML)
+        record.real_type = RENDERED if RENDERED in response.flags else str(Kind.HTML)
         verdict.note_in(record)
         items: list[Any] = [found.item] if found is not None else []
         if data is not None:

@@ -21,7 +21,7 @@ from semcrawl.crawl.failures import CrawlEnds, outcome_of_failure
 from semcrawl.crawl.session import CrawlSession
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.links import json_ld_alternate, link_header
-from semcrawl.metadata.summary import ROBOTS_FIRST
+from semcrawl.metadata.summary import CONTEXT, ROBOTS_FIRST
 from semcrawl.rdf import Reading
 from semcrawl.reading.pool import ReadingLost
 from semcrawl.reading.reader import discard
@@ -203,7 +203,7 @@ class ContextFetcher:
     async def _ask(self, url: str, parent: str) -> tuple[FetchRecord, bytes, str | None]:
         """Send one request; return its record, the context, and where a redirect leads."""
         engine = self._crawler.engine
-        record = FetchRecord(url, FetchOutcome.NETWORK_ERROR, url, parent, rules=("context",))
+        record = FetchRecord(url, FetchOutcome.NETWORK_ERROR, url, parent, rules=(CONTEXT,))
         record.started_at = time.time()
         if engine is None:
             return record, b"", None
@@ -229,7 +229,7 @@ class ContextFetcher:
             record.elapsed = time.time() - record.started_at
             return record, b"", None
         record.elapsed = time.time() - record.started_at
-        self._session.count_context(url)
+        self._session.count_errand(url)
         return self._read(record, response)
 
     @staticmethod

@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
@@ -21,6 +21,7 @@ from semcrawl.config.checks import START_URLS_KEY
 from semcrawl.config.components import install
 from semcrawl.config.jobdir import ResultOptions
 from semcrawl.config.options import (
+    BrowserOptions,
     EndpointOptions,
     LeadOptions,
     ReaderOptions,
@@ -77,6 +78,9 @@ from semcrawl.spiders.seeds import seed_list
 from semcrawl.spiders.sitemaps import Sitemaps
 from semcrawl.web.urls import Normalisation
 from semcrawl.web.vocabulary import Kind
+
+if TYPE_CHECKING:
+    from semcrawl.crawl.rendering import PageRenderer
 
 #: outcomes of queries that an endpoint may answer if asked for less
 _TOO_MUCH = (FetchOutcome.TIMEOUT, FetchOutcome.TOO_LARGE)
@@ -263,6 +267,7 @@ class FocusedSpider(Spider):
     _endpoints: EndpointReader
     _redirects: Redirects
     _responses: ResponseReader
+    _renderer: PageRenderer | None = None
 
     def __init__(
         self,
@@ -302,6 +307,7 @@ class FocusedSpider(Spider):
         spider._policy = LinkPolicy.from_settings(
             settings, spider.scope, getattr(spider, "allowed_domains", None) or ()
         )
+        fill(BrowserOptions, settings).check()
         crawler.signals.connect(spider.reader.close, signals.spider_closed)
         crawler.signals.connect(spider.judge.close, signals.spider_closed)
         return spider
@@ -314,6 +320,8 @@ class FocusedSpider(Spider):
     def end_readings(self) -> None:
         """End the readings of documents that are under way; they are interrupted."""
         self.reader.close()
+        if self._renderer is not None:
+            self._renderer.end()
 
     def join(self, session: CrawlSession) -> None:
         """Take part in a session: make the parts that need it.
@@ -397,6 +405,7 @@ class FocusedSpider(Spider):
             house.part(self.settings, self.reader, self.judge.topic, self.crawler.stats)
             for house in houses()
         )
+        self._renderer = self._new_renderer()
         others = OtherBodies(
             session=session,
             policy=self._policy,
@@ -429,6 +438,7 @@ class FocusedSpider(Spider):
             sitemaps=self._sitemaps,
             others=others,
             keeps_links=fill(ResultOptions, self.settings).record_links,
+            renderer=self._renderer,
         )
         self._responses = ResponseReader(
             session=session,
@@ -442,6 +452,20 @@ class FocusedSpider(Spider):
             bodies=bodies,
             queue=self.queue,
         )
+
+    def _new_renderer(self) -> PageRenderer | None:
+        """Make what gives pages to a browser, if the crawl uses one."""
+        if fill(BrowserOptions, self.settings).use == "never":
+            return None
+        # it loads what drives a browser
+        from semcrawl.crawl.rendering import PageRenderer, PartRules
+
+        rules = PartRules(
+            lambda url: self._policy.patterns.exclude_it(url), self.emit, self.session.count_errand
+        )
+        renderer = PageRenderer.from_settings(self.crawler, rules)
+        self.crawler.signals.connect(renderer.close, signals.spider_closed)
+        return renderer
 
     def follows(self, page: Page) -> bool:
         """Whether the links of a page, or of an RDF document, go to the spider's own queue."""

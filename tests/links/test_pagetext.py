@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from semcrawl.links import ExtractionOptions, PageText, read_page, trees
-from semcrawl.links.pagetexts import SILENT, joined, page_content, page_text
+from semcrawl.links.pagetexts import (
+    SILENT,
+    joined,
+    page_content,
+    page_text,
+    waits_for_scripts,
+)
 
 URL = "http://a.example/"
 TEXT = ExtractionOptions(text=100_000)
@@ -154,3 +160,28 @@ def test_many_parts_beside_the_content_cost_what_they_are(deep: int) -> None:
     body = "<div>" * deep + many + "<main><header><h1>own</h1></header><p>text</p></main>"
     text = read_page(body.encode(), URL, "text/html", TEXT).text
     assert (text.headings, text.text) == ("own", "own\ntext")
+
+
+@pytest.mark.usefixtures("parsed")
+@pytest.mark.parametrize(
+    ("waits", "body"),
+    [
+        (True, "<div id=app></div><script src=/a.js></script>"),
+        (True, "<title>Long</title><div>Loading</div><script type=module src=/a.js></script>"),
+        (True, f"<noscript>{PARAGRAPH}</noscript><script>go()</script>"),
+        (True, f"<p>{PARAGRAPH}</p><script>add('application/LD+JSON')</script>"),
+        (False, f"<p>{PARAGRAPH}</p><script src=/count.js></script>"),
+        (False, f"<p>{PARAGRAPH}</p>"),
+        (False, "<p>short</p>"),
+        (False, '<script type="application/ld+json">{}</script>'),
+        (False, '<p>short</p><script type="text/template"><p>ld+json</p></script>'),
+        (
+            False,
+            f"<p>{PARAGRAPH}</p><script>see('ld+json')</script>"
+            '<script type="application/ld+json">{}</script>',
+        ),
+        (False, ""),
+    ],
+)
+def test_pages_that_wait_for_their_scripts_are_told_apart(waits: bool, body: str):
+    assert waits_for_scripts(body.encode(), "text/html") is waits

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from semcrawl.items import FetchOutcome
 from semcrawl.metadata.records import NO_SLASH, read_errors
-from semcrawl.metadata.summary import ROBOTS_FIRST, is_context_fetch, is_guess, is_robots
+from semcrawl.metadata.summary import CONTEXT, ROBOTS_FIRST, is_errand, is_guess, is_robots
 from semcrawl.rdf.shortnames import PREFIXES
 from semcrawl.results.reporting.findings import Finding, Verdict
 from semcrawl.sources.negotiation import as_rdf, is_as_rdf
@@ -290,8 +290,9 @@ def _finding(url: str, fault: _Fault, pages: list[str]) -> Finding:
 def faults_of(visit: Visit) -> Iterator[_Fault]:
     """Yield what is wrong with the answer of one attempt."""
     outcome = visit.outcome
-    if is_context_fetch(visit.rules):
-        if outcome in (FetchOutcome.HTTP_ERROR, FetchOutcome.PARSE_ERROR, *_SILENT):
+    if is_errand(visit.rules):
+        failed = outcome in (FetchOutcome.HTTP_ERROR, FetchOutcome.PARSE_ERROR, *_SILENT)
+        if failed and CONTEXT in visit.rules.split():
             yield _Fault("context-missing", _why(visit))
         return
     if is_guess(visit.rules):  # nobody said that there is anything
