@@ -1,12 +1,14 @@
-"""Requests that one worker makes while the others wait for the answer."""
+"""What one worker does at a time: changes, and requests whose answer the others wait for."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
+from math import inf
 from typing import Any, Generic, TypeVar
 
 from semcrawl.errors import FrontierError
@@ -34,8 +36,8 @@ async def asked_once(
     """
     pause = _LOOK
     while (found := await look()) is None:
-        if await shared.claim(name, CLAIM):
-            async with _held(shared, name):
+        async with claimed(shared, name, 0) as has:
+            if has:
                 # the last holder may have stored it between our look and our claim
                 found = await look()
                 return await ask() if found is None else found
@@ -77,15 +79,24 @@ class SharedTasks(Generic[T]):
 
 
 @asynccontextmanager
-async def _held(shared: Shared, name: str) -> AsyncIterator[None]:
-    """Renew a claim while the block runs, then release it."""
-    holding = asyncio.create_task(_hold(shared, name))
+async def claimed(shared: Shared, name: str, patience: float = inf) -> AsyncIterator[bool]:
+    """Have a name for this worker alone while the block runs; yield whether it has it.
+
+    It has not if others had it for ``patience`` seconds. Tasks of one worker share its claim.
+    """
+    last = time.monotonic() + patience
+    has = await shared.claim(name, CLAIM)
+    while not has and time.monotonic() < last:
+        await asyncio.sleep(_LOOK)
+        has = await shared.claim(name, CLAIM)
+    holding = asyncio.create_task(_hold(shared, name)) if has else None
     try:
-        yield
+        yield has
     finally:
-        holding.cancel()
-        with contextlib.suppress(FrontierError):
-            await shared.claim(name, 0)
+        if holding is not None:
+            holding.cancel()
+            with contextlib.suppress(FrontierError):  # the claim expires
+                await shared.claim(name, 0)
 
 
 async def _hold(shared: Shared, name: str) -> None:

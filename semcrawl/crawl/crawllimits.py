@@ -21,6 +21,7 @@ import msgpack
 from scrapy.settings import BaseSettings
 
 from semcrawl.config.scope import UrlPattern, UrlPatterns, listed
+from semcrawl.crawl.claims import claimed
 from semcrawl.crawl.standingorders import DOMAIN, EXCLUDE, HOST, Orders, load_orders
 from semcrawl.errors import FrontierCorrupt, UsageError
 from semcrawl.frontier.contract import QUEUES, Frontier
@@ -117,8 +118,6 @@ class Budget:
 #: names of the frontier's blobs: what was spent on each place, and the limits that held when links
 #: were set aside because of them
 _SPENT, _SET_ASIDE = "spent", "limits-set-aside"
-#: seconds for which a worker claims the sums
-_CLAIM = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,8 +299,9 @@ class CrawlLimits:
         """Add this worker's sums to the common ones."""
         if not self._own:
             self._sums = await self._read()
-        elif await self._frontier.shared.claim(_SPENT, _CLAIM):
-            try:
+            return
+        async with claimed(self._frontier.shared, _SPENT, 0) as has:
+            if has:
                 sums, own = await self._read(), self._own
                 self._own = defaultdict(Spent)
                 for place, spent in own.items():
@@ -309,8 +309,6 @@ class CrawlLimits:
                 rows = {place: [s.requests, s.bytes, s.documents] for place, s in sums.items()}
                 await self._frontier.shared.put(_SPENT, msgpack.packb(rows))
                 self._sums = sums
-            finally:
-                await self._frontier.shared.claim(_SPENT, 0)
 
     async def _read(self) -> dict[str, Spent]:
         data = await self._frontier.shared.get(_SPENT)

@@ -17,6 +17,7 @@ from typing import Any
 
 import msgpack
 
+from semcrawl.crawl.claims import claimed
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Frontier
 from semcrawl.sources.negotiation import FormCounts, address_of, may_ask, shape_of
@@ -25,8 +26,6 @@ from semcrawl.web.hosts import netloc_of
 #: adds the RDF form of an address to the frontier
 PutIn = Callable[[str], Awaitable[None]]
 
-#: seconds after which a claim on a host's state expires; seconds between tries to claim it
-_CLAIMED, _LOOK_AGAIN = 10.0, 0.02
 #: addresses, or names of pages, in one blob of a list
 _PIECE = 100
 #: most pages of one shape that wait for the answers of others
@@ -168,15 +167,12 @@ class LeadMemory:
     @asynccontextmanager
     async def _alone(self, host: str) -> AsyncIterator[None]:
         """Keep all other tasks and workers from changing a host's state."""
-        name = f"leads:{host}"
         async with self._lock:
-            while self._claims and not await self._store.claim(name, _CLAIMED):  # noqa: ASYNC110
-                await asyncio.sleep(_LOOK_AGAIN)
-            try:
+            if not self._claims:
                 yield
-            finally:
-                if self._claims:
-                    await self._store.claim(name, 0)
+                return
+            async with claimed(self._store, f"leads:{host}"):
+                yield
 
     async def _counts(self, name: str) -> FormCounts:
         return FormCounts.of(await self._unpacked(name))

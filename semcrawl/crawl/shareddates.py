@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import TypeAlias
 
+from semcrawl.crawl.claims import claimed
 from semcrawl.errors import FrontierCorrupt
 from semcrawl.frontier.contract import Shared
 
@@ -40,9 +41,9 @@ class SharedDates:
             names.append(f"{name}.{start}")
             await self._shared.put(_LIST + names[-1], content[start : start + _PIECE])
         self._known.update(names)
-        # if two workers add at the same moment, one list is lost: its pages are fetched
-        listed = [*await self._names(), *names]
-        await self._shared.put(_LISTS, " ".join(dict.fromkeys(listed)).encode())
+        async with claimed(self._shared, _LISTS):
+            listed = [*await self._names(), *names]
+            await self._shared.put(_LISTS, " ".join(dict.fromkeys(listed)).encode())
 
     async def news(self) -> list[tuple[bytes, int]]:
         """Return the dates that other workers have added since the last call."""

@@ -6,7 +6,6 @@ links that a pattern or budget forbids are set aside until it changes.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -14,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
+from semcrawl.crawl.claims import CLAIM, claimed
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable
 from semcrawl.frontier.contract import Frontier, Rank
 
@@ -25,8 +25,6 @@ CHANGEABLE = (HOST, DOMAIN, INCLUDE, EXCLUDE)
 _NAME = "limits"
 #: orders that are remembered
 _MOST_SAID = 200
-#: seconds for which an operator claims the orders, and between two tries
-_CLAIM, _AGAIN = 10.0, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +114,9 @@ async def changed_orders(frontier: Frontier) -> AsyncIterator[Orders]:
 
     Raises ``FrontierUnavailable`` if others keep them.
     """
-    for _ in range(round(2 * _CLAIM / _AGAIN)):
-        if await frontier.shared.claim(_NAME, _CLAIM):
-            break
-        await asyncio.sleep(_AGAIN)
-    else:
-        raise FrontierUnavailable("other operators change the orders of this crawl; try again")
-    try:
+    async with claimed(frontier.shared, _NAME, 2 * CLAIM) as has:
+        if not has:
+            raise FrontierUnavailable("other operators change the orders of this crawl; try again")
         orders = await load_orders(frontier)
         yield orders
         await frontier.shared.put(_NAME, orders.pack())
-    finally:
-        await frontier.shared.claim(_NAME, 0)

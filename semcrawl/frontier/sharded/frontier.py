@@ -15,7 +15,6 @@ from semcrawl.frontier.contract import (
     AddressLimits,
     Announce,
     Counts,
-    CrawlEvent,
     Entry,
     FrontierOptions,
     HostFacts,
@@ -207,15 +206,23 @@ class ShardedShared(ShardedPart):
 
     def __init__(self, shards: Shards) -> None:
         super().__init__(shards)
-        self._home = shards.home.shared
-        self.place = self._home.place
+        home = shards.home.shared
+        self.place = home.place
+        self.exchange = home.exchange
+        self.save_state = home.save_state
+        self.load_state = home.load_state
+        self.push_seeds = home.push_seeds
+        self.take_seeds = home.take_seeds
+        self.done_seeds = home.done_seeds
 
     async def get(self, name: str) -> bytes | None:
         """Return what is kept under a name, or ``None``."""
         own = self._shards.of(name)
         found = await own.shared.get(name)
         if found is None and own is not self._shards.home:
-            return await self._home.get(name)  # kept by version 0.2.0, or as a learned state
+            return await self._shards.home.shared.get(
+                name
+            )  # kept by version 0.2.0, or as a learned state
         return found
 
     async def put(self, name: str, content: bytes, *, seconds: float = inf) -> None:
@@ -225,32 +232,6 @@ class ShardedShared(ShardedPart):
     async def claim(self, name: str, seconds: float) -> bool:
         """Claim a name for some time, or renew the claim; return whether this worker has it."""
         return await self._shards.of(name).shared.claim(name, seconds)
-
-    async def exchange(
-        self, *events: bytes, queue: str = "", limit: int = 1000
-    ) -> list[CrawlEvent]:
-        """Publish, then return the events since the last call."""
-        return await self._home.exchange(*events, queue=queue, limit=limit)
-
-    async def save_state(self, name: str, state: bytes) -> None:
-        """Save the learned state together with this worker's position in the log."""
-        await self._home.save_state(name, state)
-
-    async def load_state(self, name: str) -> bytes | None:
-        """Return the saved state, or ``None``; :meth:`exchange` continues from its position."""
-        return await self._home.load_state(name)
-
-    async def push_seeds(self, key: str, seeds: Sequence[str]) -> None:
-        """Append raw seeds to a list."""
-        await self._home.push_seeds(key, seeds)
-
-    async def take_seeds(self, key: str, limit: int) -> list[str]:
-        """Take seeds from the head of a list."""
-        return await self._home.take_seeds(key, limit)
-
-    async def done_seeds(self, key: str, seeds: Sequence[str]) -> None:
-        """Forget pending seeds that are in the frontier now."""
-        await self._home.done_seeds(key, seeds)
 
     async def add_statements(
         self, document: int, statements: Sequence[int], limit: int, *, remember: bool = True
