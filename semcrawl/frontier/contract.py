@@ -1,8 +1,21 @@
-"""The contracts of the frontier, which every backend meets.
+"""The contract of the frontier, which every backend meets.
 
-Each worker has one :class:`Frontier` object: the queue of links, with the shared state as its
-parts. Callers are typed on these Protocols and know no backend. Errors are those of
-:mod:`semcrawl.errors`.
+Each worker has one :class:`Frontier` object. Callers are typed on these Protocols and know no
+backend. Whoever writes one implements
+
+- :class:`Frontier`: a worker's life (open, beat, close), which has the links itself and the others
+  as its parts:
+- :class:`LinkQueue`: links come in, are leased in order and at their hosts' pace, and end;
+- :class:`Pace`: when a host or an address may be asked, by whomever;
+- :class:`Aside`: links that are not fetched, and why;
+- :class:`Shared`: a store by name with claims, the log of events, seeds, statements;
+- :class:`Inspector`: rows of all of it, out and in.
+
+What a method means is told here; a backend's docstring tells only what is special there. Whatever
+one follows from others is a function: :func:`table_of` here, ``transfer`` for whole frontiers,
+``crawl.claims`` for what one worker does at a time. A method that takes many items is not repeated
+for one. Errors are those of :mod:`semcrawl.errors`. ``tests/frontier/conformance`` holds a backend
+to it, and the model test to the order and to the life of a link.
 """
 
 from __future__ import annotations
@@ -105,32 +118,9 @@ class FrontierOptions:
     timeout: float = 30.0
 
     def __post_init__(self) -> None:
-        """Raise ``UsageError`` for invalid values."""
+        """Raise ``UsageError`` for what the table of settings lets through."""
         if not self.lease_time > 0:
             raise UsageError(f"lease time must be more than 0 s, not {self.lease_time}")
-        if not self.glance >= 0:
-            raise UsageError(f"a glance must be 0 s or more, not {self.glance}")
-        if not 0 <= self.delay < 1e6:
-            raise UsageError(f"crawl delay must be 0 to 1,000,000 s, not {self.delay}")
-        if self.chunk < 1:
-            raise UsageError(f"a chunk holds at least 1 link, not {self.chunk}")
-        if self.concurrency < 1:
-            raise UsageError(f"concurrency per host must be at least 1, not {self.concurrency}")
-        if self.fairness not in ("off", "equal", "yield"):
-            raise UsageError(f"fairness must be off, equal or yield, not {self.fairness!r}")
-        if self.seen_capacity < 1 or not 0 < self.seen_error < 1:
-            raise UsageError("seen capacity must be at least 1, seen error between 0 and 1")
-        for name in (
-            "ahead",
-            "penalty_after",
-            "dynamic_depth",
-            "max_waiting",
-            "max_failed",
-            "exact_limit",
-            "family_tries",
-        ):
-            if getattr(self, name) < 0:
-                raise UsageError(f"{name.replace('_', ' ')} must not be negative")
 
 
 #: whether a host comes before others (1), among them (0) or after them (-1)
