@@ -16,25 +16,27 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
-
-from playwright.async_api import (
-    Browser as Chromium,
-)
-from playwright.async_api import (
-    BrowserContext,
-    CDPSession,
-    Error,
-    Page,
-    Playwright,
-    Request,
-    Route,
-    WebSocketRoute,
-    async_playwright,
-)
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from semcrawl.errors import SemcrawlError
 from semcrawl.web.hosts import origin_of
+
+if TYPE_CHECKING:
+    from playwright.async_api import (
+        Browser as Chromium,
+    )
+    from playwright.async_api import (
+        BrowserContext,
+        CDPSession,
+        Page,
+        Playwright,
+        Request,
+        Route,
+        WebSocketRoute,
+    )
+
+with suppress(ModuleNotFoundError):  # whoever makes a browser has checked that it is there
+    from playwright.async_api import Error, async_playwright
 
 _T = TypeVar("_T")
 #: names of the program; without any, one that ``playwright install chromium`` brought is used
