@@ -49,10 +49,12 @@ SLOW = -m "(slow or server or sites) and not study" -p no:cacheprovider --reruns
 slow: ## run the slow tests and those against real servers side by side
 	$(BIN)/pytest -n 4 --dist loadfile $(SLOW) --durations=15 $(addprefix --ignore=,$(KILLS) $(TIMED) tests/wild)
 
-many: ## run the property tests with many examples
+many: ## run the property and kill tests with many examples
 	HYPOTHESIS_PROFILE=many FORMS=300 $(BIN)/pytest -n 2 -q \
 		$(shell grep -rl --include='test_*.py' 'from hypothesis' tests)
 	DAMAGES=all $(BIN)/pytest -n 2 -q -m slow tests/results/test_check.py
+	HYPOTHESIS_PROFILE=many SEMCRAWL_TEST_KILL_RUNS=20 $(BIN)/pytest -n 2 -q -m "slow or server" \
+		$(KILLS) tests/frontier/test_frontier_model.py tests/pipelines/test_graph_owners.py
 
 wild: ## hold real pages and RDF files against readers that are not ours
 	$(BIN)/pytest -n 2 --dist worksteal $(SLOW) --durations=5 tests/wild

@@ -98,17 +98,21 @@ class Fork:
 def run(
     command: Sequence[str],
     *,
-    cwd: str | Path,
-    env: Mapping[str, str],
+    cwd: str | Path = ".",
+    env: Mapping[str, str] = os.environ,
     timeout: float | None = None,
+    check: bool = False,
     **_: object,
 ) -> subprocess.CompletedProcess[str]:
     """Do as ``subprocess.run`` does with ``python -m semcrawl``, its output captured as text."""
     python, _, program, *arguments = command
     assert (python, program) == (sys.executable, "semcrawl")
-    fork = Fork(arguments, Path(cwd), env)
+    fork = Fork(arguments, Path(cwd).absolute(), env)
     out, err = fork.communicate(timeout)
-    return subprocess.CompletedProcess(command, fork.returncode or 0, out, err)
+    done = subprocess.CompletedProcess(command, fork.returncode or 0, out, err)
+    if check:
+        done.check_returncode()
+    return done
 
 
 @cache

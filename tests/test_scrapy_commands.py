@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -35,13 +37,19 @@ def scrapy(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What ``scrapy startproject`` writes, with the line for our add-on."""
-    assert scrapy(tmp_path, "startproject", "theirs", ".").returncode == 0
-    with (tmp_path / "theirs" / "settings.py").open("a") as file:
+    folder = tmp_path_factory.mktemp("started")
+    assert scrapy(folder, "startproject", "theirs", ".").returncode == 0
+    with (folder / "theirs" / "settings.py").open("a") as file:
         file.write(ADDON)
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def project(started: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(started, tmp_path / "project"))
 
 
 @pytest.fixture
@@ -57,9 +65,12 @@ def test_settings_of_a_clone_show_the_parts(clone: Path) -> None:
 
     assert got("SCHEDULER") == "semcrawl.crawl.scheduler.FrontierScheduler"
     assert json.loads(got("ITEM_PIPELINES"))["semcrawl.pipelines.quads.QuadsFilePipeline"] == 300
-    middlewares = json.loads(got("DOWNLOADER_MIDDLEWARES"))
+    names = ("REMOTE_CONTROL_ENABLED", "TELNETCONSOLE_ENABLED")
+    code = f"[settings.getdict('DOWNLOADER_MIDDLEWARES'), *map(settings.get, {names})]"
+    shown = scrapy(clone, "shell", "--nolog", "-c", code).stdout
+    middlewares, *others = ast.literal_eval(shown)
     assert middlewares["semcrawl.middlewares.attempts.AttemptMiddleware"] == 950
-    assert (got("REMOTE_CONTROL_ENABLED"), got("TELNETCONSOLE_ENABLED")) == ("False", "False")
+    assert others == [False, False]
 
 
 @pytest.mark.parametrize("place", ["clone", "project"])

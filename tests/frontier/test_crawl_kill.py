@@ -21,11 +21,11 @@ from web import Served, Web
 from semcrawl.errors import FrontierUnavailable
 from semcrawl.frontier.backends import visited_frontier
 
-PAGES = 5000
+PAGES = 2500
 #: links that a worker may have taken and not finished
 LEASES = 64
-#: runs, each with kills at other moments
-RUNS = int(os.environ.get("SEMCRAWL_TEST_KILL_RUNS", "2"))
+#: runs, each with kills at other moments; ``make many`` has more
+RUNS = 1 + int(os.environ.get("SEMCRAWL_TEST_KILL_RUNS", "0")) // 5
 
 
 async def leases_of(settings: Settings, job: Path | None, pid: int) -> int:

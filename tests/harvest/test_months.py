@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
 import sys
 from pathlib import Path
 
+import forks
 import pytest
 
 from .test_revisit import harvest, said, site, write  # noqa: F401 - site is a fixture
@@ -20,7 +20,7 @@ NIGHTLY = ("--revisit", "--history", "--record")
 
 def semcrawl(*arguments: str | Path) -> str:
     command = [sys.executable, "-m", "semcrawl", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    return forks.run(command, timeout=60, check=True).stdout
 
 
 def rows(patch: str) -> list[str]:

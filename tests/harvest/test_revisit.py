@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import forks
 import pytest
 
 
@@ -51,7 +52,7 @@ def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
 
 def harvest(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "semcrawl", "harvest", *arguments, "--fast"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    return forks.run(command, timeout=60, check=True)
 
 
 def said(out: Path) -> set[str]:

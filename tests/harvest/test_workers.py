@@ -122,15 +122,13 @@ def test_a_run_has_sent_all_its_requests_when_all_workers_have() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("on_redis", [False, True])
-def test_two_workers_find_what_one_finds(tmp_path: Path, on_redis: bool) -> None:
-    """Each document once, by both, in one folder with one summary."""
+def test_two_workers_find_what_one_finds(tmp_path: Path) -> None:
+    """Each document once, by both, in one folder with one summary, on Redis."""
     redis = RedisServer(tmp_path / "redis")
     with serve(WEB) as server, redis:
-        more = {"REDIS_URL": f"unix://{redis.socket}"} if on_redis else {}
         run = harvest(
             WEB.start, *PACED, "--workers", "2", "-o", str(tmp_path / "more.nq.gz"),
-            folder=tmp_path / "out", proxy=server.proxy_url, guesses=True, **more,
+            folder=tmp_path / "out", proxy=server.proxy_url, guesses=True, REDIS_URL=f"unix://{redis.socket}",
         )  # fmt: skip
     assert run.status == 0, run.err
     run.is_calm()
@@ -238,8 +236,10 @@ def test_the_budget_is_that_of_all_workers(tmp_path: Path) -> None:
 def test_the_demonstration_takes_workers_too(tmp_path: Path) -> None:
     run = semcrawl(
         *("demo", "--harvest", "--out", str(tmp_path / "out"), "--fast", "--workers", "2"),
+        *("--pages", "80"),
         folder=tmp_path / "out",
     )
     assert run.status == 0, run.err
-    assert run.documents() == MANIFEST.documents
+    assert run.summary["requests"] == 80
+    assert run.documents().items() <= MANIFEST.documents.items()
     assert run.summary["workers"]["started"] == 2

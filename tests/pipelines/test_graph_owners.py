@@ -46,12 +46,9 @@ class EmbeddedMachine(StoreMachine):
         super().teardown()
 
 
-FEW = settings(
-    max_examples=6,
-    stateful_step_count=10,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+#: 1, and 15 for ``make many``
+TIMES = settings.default.max_examples // 40
+FEW = settings(max_examples=6, stateful_step_count=10, suppress_health_check=list(HealthCheck))
 TestEmbedded = EmbeddedMachine.TestCase
 TestEmbedded.settings = FEW
 
@@ -59,7 +56,7 @@ TestEmbedded.settings = FEW
 @pytest.mark.slow
 def test_no_document_changes_what_others_made_in_the_embedded_store():
     run_state_machine_as_test(
-        EmbeddedMachine, settings=settings(FEW, max_examples=60, stateful_step_count=25)
+        EmbeddedMachine, settings=settings(FEW, max_examples=16 * TIMES, stateful_step_count=25)
     )
 
 
@@ -93,7 +90,7 @@ def test_no_document_changes_what_others_made_in_a_server(server, protocol):
                     graphs.setdefault(f"<{graph}>", collections.Counter())[text] += 1
             return graphs
 
-    few = settings(FEW, max_examples=15, stateful_step_count=15)
+    few = settings(FEW, max_examples=8 * TIMES, stateful_step_count=12)
     run_state_machine_as_test(ServerMachine, settings=few)
 
 

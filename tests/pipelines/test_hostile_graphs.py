@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
 import sys
 import threading
 import zipfile
@@ -11,6 +10,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import forks
 import pyoxigraph
 import pytest
 
@@ -77,7 +77,7 @@ def json_ld(said: str) -> str:
 
 def harvest(*arguments: object) -> None:
     command = [sys.executable, "-m", "semcrawl", "harvest", *map(str, arguments), "--fast"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    done = forks.run(command, timeout=200)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import collections
 import http.server
+import os
 import re
-import subprocess
-import sys
 import threading
 from functools import partial
 from pathlib import Path
 
 import pyoxigraph
 import pytest
+from forks import Fork
 
 from tests.waiting import until
 
@@ -161,12 +161,11 @@ def out(tmp_path) -> Path:
     return tmp_path / "out"
 
 
-def start(*arguments: object) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "semcrawl", "harvest", *map(str, arguments), "--fast"]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def start(*arguments: object) -> Fork:
+    return Fork(["harvest", *map(str, arguments), "--fast"], Path.cwd(), os.environ)
 
 
-def finish(process: subprocess.Popen[bytes]) -> None:
+def finish(process: Fork) -> None:
     assert process.wait(timeout=240) == 0
 
 

@@ -70,7 +70,7 @@ def test_a_wrong_password_is_one_clear_line(job, virtuoso):
 def test_virtuoso_killed_while_it_loads_has_every_statement_once_in_the_end(job, virtuoso, quads):
     """Killed with its log half written, five times, and filled by two connections at once."""
     file = QuadsFile(job)
-    documents = max(24_000 // quads, 20)
+    documents = max(24_000 // quads, 6)
     file.append(
         [
             document(f"d{i}", *(f"{i} {j} {'x' * (j % 90)}" for j in range(quads)))

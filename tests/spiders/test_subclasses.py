@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import forks
 import pytest
 from harvest.runs import TIMEOUT, Run, environment
 
@@ -86,9 +87,9 @@ class Crawls:
 
     def failed(self, spider: str) -> int:
         """How many links wait among the failed ones for another try."""
-        done = subprocess.run(
+        done = forks.run(
             [sys.executable, "-m", "semcrawl", "frontier", spider],
-            cwd=self._folder, capture_output=True, text=True, timeout=TIMEOUT,
+            cwd=self._folder, timeout=TIMEOUT,
         )  # fmt: skip
         counts = dict(line.split()[:2] for line in done.stdout.splitlines()[:5])
         assert counts["leased"] == "0"
