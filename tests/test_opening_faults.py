@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from semcrawl.errors import UsageError
 from semcrawl.lab.demo import DemoServer, DemoWeb, serve
 
 slow = pytest.mark.slow
-TESTS = str(Path(__file__).parent)
+PARTS = Path(__file__).with_name("opening_parts.py")
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +27,8 @@ def web() -> Iterator[DemoServer]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    """A folder for results beside the parts, which are found as those of a user are."""
+    shutil.copy(PARTS, tmp_path)
     return tmp_path / "out"
 
 
@@ -38,10 +40,10 @@ def without(package: str, folder: Path) -> str:
     return str(place.parent)
 
 
-def harvest(web: DemoServer, folder: Path, *options: str, path: str = TESTS) -> Run:
+def harvest(web: DemoServer, folder: Path, *options: str, **variables: str) -> Run:
     started = start_harvest(
         DemoWeb.start, "--fast", "--pages", "5", *options,
-        folder=folder, proxy=web.proxy_url, PYTHONPATH=os.pathsep.join([path, TESTS]),
+        folder=folder, proxy=web.proxy_url, **variables,
     )  # fmt: skip
     return started.wait()
 
@@ -97,7 +99,7 @@ def test_a_part_that_cannot_begin_says_why(
 def test_a_package_that_is_missing_is_told(
     package: str, options: list[str], words: tuple[str, ...], web: DemoServer, folder: Path
 ) -> None:
-    run = harvest(web, folder, *options, path=without(package, folder))
+    run = harvest(web, folder, *options, PYTHONPATH=without(package, folder))
     tells_the_fault(run, *words)
 
 
@@ -106,7 +108,7 @@ def test_a_spider_of_scrapys_command_says_it_too(web: DemoServer, folder: Path) 
     run = start(
         *("crawl", "html", "-a", f"seeds={DemoWeb.start}", "--nolog"),
         *("-s", f"SEMCRAWL_JOBDIR={folder}", "-s", 'EXTENSIONS={"opening_parts.Raises": 1}'),
-        folder=folder, proxy=web.proxy_url, PYTHONPATH=TESTS,
+        folder=folder, proxy=web.proxy_url,
     ).wait()  # fmt: skip
     tells_the_fault(run, "KeyError: 'PART_KEY'")
 
@@ -133,7 +135,7 @@ def test_an_extension_that_fails_at_a_signal_is_told_of_with_its_reason(
 @slow
 def test_a_feed_that_its_storage_cannot_store_is_told_of(web: DemoServer, folder: Path) -> None:
     """The package for gs:// is missed only when the feed is to be stored."""
-    run = harvest(web, folder, "-o", "gs://bucket/x.nq", path=without("google", folder))
+    run = harvest(web, folder, "-o", "gs://bucket/x.nq", PYTHONPATH=without("google", folder))
     assert run.status == 1
     assert "The feed gs://bucket/x.nq is given up: ModuleNotFoundError" in run.err
     assert "Task exception" not in run.err

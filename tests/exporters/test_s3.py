@@ -83,7 +83,8 @@ def test_spiders_and_workers_of_a_harvest_have_an_object_each(tmp_path, s3):
     login = [part for item in settings_for(s3).items() for part in ("-s", "=".join(item))]
     with serve(web) as server:
         run = harvest(
-            web.start, "--workers", "2", "--fast", "-s", "SEMCRAWL_CRAWL_DELAY=0.1", *login,
+            web.start, "--workers", "2", "--fast", "--pages", "100", *login,
+            "-s", "SEMCRAWL_CRAWL_DELAY=0.1",
             "-o", "s3://crawls/w/%(worker)s.nq",
             folder=tmp_path / "out", proxy=server.proxy_url, no_proxy="127.0.0.1",
         )  # fmt: skip

@@ -109,6 +109,7 @@ def test_a_document_waits_no_longer_than_it_may(tmp_path: Path) -> None:
     with serve(DemoWeb(), handlers=site.handlers) as server:
         run = harvest(
             *("http://d.example/", "--fast", "bound:spiders.contexts:ContextRules.patience=0.5"),
+            "bound:spiders.contexts:ContextRules.timeout=3",
             folder=tmp_path / "out",
             proxy=server.proxy_url,
         )
