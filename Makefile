@@ -39,7 +39,7 @@ KILLS = $(wildcard tests/frontier/test_*kill.py) tests/frontier/test_crawl_failu
 
 # tests that measure time, which busy processors would spoil; they wait for most of theirs
 TIMED = tests/hostile tests/frontier/test_crawl_politeness.py \
-	$(addprefix tests/harvest/test_, bad_hosts.py every_gap.py outages.py politeness.py progress.py)
+	$(addprefix tests/harvest/test_, every_gap.py outages.py politeness.py progress.py)
 
 # whole crawls race on a busy machine: one that fails is tried once more, and both are told of
 SLOW = -m "(slow or server or sites) and not study" -p no:cacheprovider --reruns 1 -rfER
@@ -65,8 +65,8 @@ kills: ## run the slow tests that kill workers and servers
 studies: ## repeat the measurements that the documentation states, before a release
 	$(BIN)/pytest -n 2 -p no:cacheprovider -m study --durations=0 tests
 
-timed: ## run the slow tests that measure time, two at a time
-	$(BIN)/pytest -n 2 --dist loadfile $(SLOW) --durations=15 $(TIMED)
+timed: ## run the slow tests that measure time, three at a time
+	$(BIN)/pytest -n 3 --dist worksteal $(SLOW) --durations=15 $(TIMED)
 
 # left out: a test whose crawl has no room on the disk, not even for the measurement
 coverage: ## measure which lines and branches the fast tests run, in all processes

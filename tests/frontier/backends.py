@@ -18,6 +18,12 @@ from semcrawl.frontier.sqlite.frontier import SqliteFrontier
 REPEATING = ("served", "shards", "shards-in-order")
 #: backends that need an installed server
 INSTALLED = ("cluster", "valkey")
+#: backends that some files of tests suffice for, as the rest shows nothing new and is a study:
+#: Valkey runs Redis' scripts, and shards in order differ from shards in what is taken next
+PARTLY = {
+    "valkey": ("model", "order", "pace", "shared_state"),
+    "shards-in-order": ("model", "order", "fairness", "giving_back", "leases", "left_out"),
+}
 #: names of the backends, each made by the fixture ``backend``
 BACKENDS = ("redis", "served", "sqlite", "shards", "shards-in-order", "cluster", "valkey")
 

@@ -11,7 +11,15 @@ from typing import Any
 
 import pytest
 from answered_crawl import Crawl
-from backends import BACKENDS, INSTALLED, REPEATING, Backend, ShardedBackend, backend_at
+from backends import (
+    BACKENDS,
+    INSTALLED,
+    PARTLY,
+    REPEATING,
+    Backend,
+    ShardedBackend,
+    backend_at,
+)
 from frontier_calls import OpenFrontier
 from served_cluster import ServedCluster
 from served_redis import ServedRedis
@@ -88,6 +96,15 @@ def _marks(name: str) -> Sequence[pytest.MarkDecorator]:
     if name in INSTALLED:
         return [pytest.mark.server]
     return [pytest.mark.slow] if name in REPEATING else []
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Make studies of the tests that show nothing new with a backend."""
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        name = parameters.params.get("backend") if parameters else None
+        if name in PARTLY and not item.path.stem.endswith(PARTLY[name]):
+            item.add_marker(pytest.mark.study)
 
 
 @pytest.fixture(params=[pytest.param(name, marks=_marks(name)) for name in BACKENDS])
