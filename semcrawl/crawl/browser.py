@@ -291,7 +291,10 @@ class _Visit:
 
 
 async def _give(route: Route, part: Part) -> None:
-    await route.fulfill(status=part.status, headers=dict(part.headers), body=part.body)
+    try:
+        await route.fulfill(status=part.status, headers=dict(part.headers), body=part.body)
+    except Error:  # a header that the browser refuses
+        await route.abort()
 
 
 async def _refuse(socket: WebSocketRoute) -> None:

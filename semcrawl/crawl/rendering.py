@@ -294,9 +294,12 @@ def _headers(response: Response) -> dict[str, str]:
 def _rendered(response: Response, rendered: Rendered) -> Response:
     """Return a response with the page that the browser wrote.
 
-    A byte order mark tells its encoding, whatever headers and page say.
+    A byte order mark tells its encoding, whatever headers and page say. That the server's page is
+    unchanged says nothing about it, so that there are no validators for re-visits.
     """
     headers = response.headers.copy()
+    for name in (b"ETag", b"Last-Modified"):
+        headers.pop(name, None)
     if rendered.led_to.startswith(("http:", "https:")):
         headers.appendlist(b"Refresh", f"0; url={rendered.led_to}".encode())
     return response.replace(

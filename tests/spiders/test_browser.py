@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from harvest.runs import Run, harvest
+from harvest.runs import Run, harvest, semcrawl
 from loopback import web
 
 from semcrawl.processes import is_alive
@@ -371,6 +371,10 @@ def test_an_application_is_crawled_through_its_scripts(tmp_path: Path) -> None:
     assert run.summary["browser_requests"] == 4
     assert run.summary["html_documents"] == 3
     assert "In the browser: 3 pages, with 4 requests for what their scripts asked for" in run.out
+    why = semcrawl("why", at + "/one", str(run.folder), folder=run.folder).out
+    assert "It was read as a page, after its scripts had run in a browser.\n" in why
+    why = semcrawl("why", at + "/api/one", str(run.folder), folder=run.folder).out
+    assert f"A script of {at}/one asked for it in the browser." in why
     hashes = {r["content_hash"] for r in run.records if r["real_type"] == "html:rendered"}
     assert len(hashes) == 3  # of the pages, not of the shell that all share
 

@@ -24,7 +24,7 @@ from semcrawl.metadata.records import (
     read_links,
     url_key,
 )
-from semcrawl.metadata.summary import MISSED_WORDS
+from semcrawl.metadata.summary import MISSED_WORDS, RENDERED, is_part
 from semcrawl.results.job import Job
 from semcrawl.results.quadsource import store_errors
 from semcrawl.results.reporting.checklist import CHECKS, Area
@@ -408,6 +408,10 @@ def _of_attempt(last: Mapping[str, Any]) -> str:
     elif outcome in (FetchOutcome.REDIRECTED, FetchOutcome.OUT_OF_SCOPE):
         led_to = last["final_url"]
         words = words[:-1] + (f": {led_to}." if led_to != last["url"] else ".")
+    elif last["real_type"] == RENDERED:
+        words = "It was read as a page, after its scripts had run in a browser."
+    if is_part(last["rules"]):
+        words = f"A script of {last['parent_url']} asked for it in the browser. {words}"
     told = "" if outcome is FetchOutcome.HTTP_ERROR else str(read_errors(last["errors"]))
     return f"{words} ({told})" if told else words
 
