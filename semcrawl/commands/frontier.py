@@ -25,7 +25,7 @@ from semcrawl.config.checks import START_URLS_KEY
 from semcrawl.crawl.learning import STRATEGY_STATE
 from semcrawl.errors import SemcrawlError, UsageError
 from semcrawl.frontier.backends import drop_crawl, visited_frontier
-from semcrawl.frontier.contract import QUEUES, Frontier, FrontierState, table_of
+from semcrawl.frontier.contract import QUEUES, Frontier, FrontierState, requeue_all, table_of
 from semcrawl.frontier.transfer import check_lines, export_lines, import_lines
 from semcrawl.frontier.workers import short_name
 from semcrawl.spiders.seeds import seed_list
@@ -208,7 +208,7 @@ async def _act(
         with whole_file(Path(opts.export_model)) as file:
             file.write(model)
     elif opts.requeue:
-        moved = await frontier.requeue([q async for q in frontier.inspector.rows("queue")])
+        moved = await requeue_all(frontier, [q async for q in frontier.inspector.rows("queue")])
         print(f"{amount(moved, 'failed link')} {'waits' if moved == 1 else 'wait'} again")
     elif opts.drop:
         if leased := (await frontier.inspector.state(1, [])).counts.leased:

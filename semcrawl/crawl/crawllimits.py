@@ -24,7 +24,7 @@ from semcrawl.config.scope import UrlPattern, UrlPatterns, listed
 from semcrawl.crawl.claims import claimed
 from semcrawl.crawl.standingorders import DOMAIN, EXCLUDE, HOST, Orders, load_orders
 from semcrawl.errors import FrontierCorrupt, UsageError
-from semcrawl.frontier.contract import QUEUES, Frontier
+from semcrawl.frontier.contract import QUEUES, Frontier, requeue_all
 from semcrawl.items import FetchOutcome, FetchRecord
 from semcrawl.metadata.summary import Tally, is_errand, is_robots
 from semcrawl.web.hosts import domain_of, netloc_of, start_of
@@ -179,7 +179,7 @@ async def take_back(frontier: Frontier, limits: Limits) -> int:
     if not before or before == limits.signature():
         return 0
     await frontier.shared.put(_SET_ASIDE, b"")
-    return await frontier.requeue(QUEUES)
+    return await requeue_all(frontier, QUEUES)
 
 
 class CrawlLimits:

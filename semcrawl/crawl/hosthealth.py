@@ -343,7 +343,9 @@ class HostHealth:
             logger.warning(rest_message(host, rest))
         if not rest.over:
             return []
-        links = await self._pace.set_aside(host)
+        links: list[WaitingLink] = []
+        while portion := await self._pace.set_aside(host):
+            links += portion
         what = WORDS[Sign(rest.why)] if patience is None else "has a name that does not exist"
         since = time.time() - rest.down_for
         given_up = self._given_up.setdefault(host, GivenUp(host, what, since))

@@ -12,10 +12,10 @@ backend. Whoever writes one implements
 - :class:`Inspector`: rows of all of it, out and in.
 
 What a method means is told here; a backend's docstring tells only what is special there. Whatever
-one follows from others is a function: :func:`table_of` here, ``transfer`` for whole frontiers,
-``crawl.claims`` for what one worker does at a time. A method that takes many items is not repeated
-for one. Errors are those of :mod:`semcrawl.errors`. ``tests/frontier/conformance`` holds a backend
-to it, and the model test to the order and to the life of a link.
+follows from other methods is a function: :func:`table_of` and :func:`requeue_all` here,
+``transfer`` for whole frontiers, ``crawl.claims`` for what one worker does at a time. Errors are
+those of :mod:`semcrawl.errors`. ``tests/frontier/conformance`` holds a backend to it, and the model
+test to the order and to the life of a link.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ __all__ = [
     "SkippedHosts",
     "WaitingLink",
     "Withheld",
+    "requeue_all",
     "table_of",
 ]
 
@@ -233,6 +234,8 @@ class SkippedHosts:
 
 
 NONE_SKIPPED = SkippedHosts()
+#: links that one call moves, as other workers wait for it
+AT_ONCE = 1000
 #: how a take is published: whatever was not read, or only if everything was
 Announce = Literal["eager", "strict"]
 
@@ -280,7 +283,7 @@ class Pace(Protocol):
 
     Every request has its turn here: those for links by :meth:`LinkQueue.take` and
     :meth:`LinkQueue.started`, others (a robots.txt, a JSON-LD context) as *errands*. Each method is
-    atomic and may be repeated, except :meth:`set_aside`, which works in atomic portions.
+    atomic and may be repeated.
     """
 
     async def set(
@@ -364,8 +367,8 @@ class Pace(Protocol):
     async def note_dead(self) -> None:
         """Count a host as dead; from the second one on, untried hosts come last."""
 
-    async def set_aside(self, host: str) -> list[WaitingLink]:
-        """Move all waiting links of a host to the failed ones; return them."""
+    async def set_aside(self, host: str, limit: int = AT_ONCE) -> list[WaitingLink]:
+        """Move up to ``limit`` waiting links of a host to the failed ones; return them."""
         ...
 
 
@@ -477,10 +480,10 @@ class LinkQueue(Protocol):
     async def give_back(self, leases: Sequence[Lease], *, delay: float = 0.0) -> None:
         """Give back links with their present entries; they can be taken after ``delay`` seconds."""
 
-    async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:
+    async def requeue(self, queues: Sequence[str], limit: int = AT_ONCE) -> int:
         """Put up to ``limit`` failed links back into their groups; return how many.
 
-        In portions, each of which is atomic.
+        :func:`requeue_all` puts back all.
         """
 
     # -- order
@@ -833,6 +836,14 @@ class Inspector(Protocol):
 
         For tests and tools: it reads all links, and blocks the backend meanwhile.
         """
+
+
+async def requeue_all(frontier: LinkQueue, queues: Sequence[str]) -> int:
+    """Put all failed links back into their groups; return how many."""
+    moved = 0
+    while portion := await frontier.requeue(queues):
+        moved += portion
+    return moved
 
 
 async def table_of(inspector: Inspector, kind: RowKind) -> dict[str, Any]:

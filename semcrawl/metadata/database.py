@@ -39,7 +39,7 @@ from semcrawl.metadata.records import Base
 #: newest Alembic revision; a new migration changes it
 HEAD = "0011"
 #: revisions that can be brought up to :data:`HEAD`
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
+KNOWN = tuple(f"{number:04}" for number in range(1, int(HEAD) + 1))
 
 
 @dataclass(frozen=True)

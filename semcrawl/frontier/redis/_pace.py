@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from semcrawl.frontier.contract import (
+    AT_ONCE,
     TURNS_OF_RANKS,
     AddressLimits,
     FrontierOptions,
@@ -23,9 +24,6 @@ from semcrawl.frontier.links import text
 from semcrawl.frontier.redis.connection import Server
 from semcrawl.frontier.redis.packing import unpack_member
 from semcrawl.web.hosts import address_block
-
-#: links set aside per call, as other workers wait
-_SET_ASIDE_AT_ONCE = 1000
 
 
 class RedisPace:
@@ -123,15 +121,10 @@ class RedisPace:
         ]
         return HostFacts(down.rpartition(" ")[2], good)
 
-    async def set_aside(self, host: str) -> list[WaitingLink]:
-        """Move all waiting links of a host to the failed ones; return them."""
-        links: list[WaitingLink] = []
-        while True:
-            args = [host, _SET_ASIDE_AT_ONCE, self._max_failed]
-            reply = await self._server.run("set_aside", args, once=True)
-            links += [
-                unpack_member(self._root, text(queue), host, text(group), float(key), member)
-                for queue, group, key, member in reply
-            ]
-            if len(reply) < _SET_ASIDE_AT_ONCE:
-                return links
+    async def set_aside(self, host: str, limit: int = AT_ONCE) -> list[WaitingLink]:
+        """Move up to ``limit`` waiting links of a host to the failed ones; return them."""
+        reply = await self._server.run("set_aside", [host, limit, self._max_failed], once=True)
+        return [
+            unpack_member(self._root, text(queue), host, text(group), float(key), member)
+            for queue, group, key, member in reply
+        ]

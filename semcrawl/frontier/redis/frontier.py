@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 from semcrawl.errors import FrontierCorrupt, FrontierUnavailable, UsageError
 from semcrawl.frontier import contract
 from semcrawl.frontier.contract import (
+    AT_ONCE,
     NONE_SKIPPED,
     Announce,
     Counts,
@@ -264,16 +265,9 @@ class RedisFrontier(Opened):
         if links := [[one.queue, one.host, one.group, digest(one.url)] for one in void]:
             await self._server.run("withdraw", [links])
 
-    async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:
+    async def requeue(self, queues: Sequence[str], limit: int = AT_ONCE) -> int:
         """Put up to ``limit`` failed links back into their groups; return how many."""
-        moved = 0
-        while moved < limit:
-            portion = min(limit - moved, 1000)  # in portions, as other workers wait
-            found = int(await self._server.run("requeue", [list(queues), portion]))
-            moved += found
-            if found < portion:
-                break
-        return moved
+        return int(await self._server.run("requeue", [list(queues), limit]))
 
     async def release(self, leases: Sequence[Lease], *, sent: bool = True) -> None:
         """Note that the downloads are over, or that no request is sent for these links."""

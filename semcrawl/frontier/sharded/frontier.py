@@ -11,6 +11,7 @@ from math import inf
 from semcrawl.errors import FrontierError
 from semcrawl.frontier import contract
 from semcrawl.frontier.contract import (
+    AT_ONCE,
     NONE_SKIPPED,
     AddressLimits,
     Announce,
@@ -130,9 +131,9 @@ class ShardedPace(ShardedPart):
         """Return what is known of a host."""
         return await self._shards.of(host).pace.known(host)
 
-    async def set_aside(self, host: str) -> list[WaitingLink]:
-        """Move all waiting links of a host to the failed ones; return them."""
-        return await self._shards.change(host, lambda shard: shard.pace.set_aside(host))
+    async def set_aside(self, host: str, limit: int = AT_ONCE) -> list[WaitingLink]:
+        """Move up to ``limit`` waiting links of a host to the failed ones; return them."""
+        return await self._shards.change(host, lambda shard: shard.pace.set_aside(host, limit))
 
 
 class ShardedAside:
@@ -494,7 +495,7 @@ class ShardedFrontier(Opened):
                 await shard.end(moving)
             self._released -= {lease.id for lease in part}
 
-    async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:
+    async def requeue(self, queues: Sequence[str], limit: int = AT_ONCE) -> int:
         """Put up to ``limit`` failed links back into their groups; return how many."""
         moved = 0
         for shard in self._shards:

@@ -6,6 +6,7 @@ from math import isfinite
 from uuid import uuid4
 
 from semcrawl.frontier.contract import (
+    AT_ONCE,
     TURNS_OF_RANKS,
     AddressLimits,
     FrontierOptions,
@@ -33,9 +34,6 @@ from semcrawl.frontier.sqlite.ordering import (
 )
 from semcrawl.frontier.sqlite.taking import end_errand, keep_aside, lease, let_go, number_of, tick
 from semcrawl.web.hosts import address_block
-
-#: links set aside per call
-_SET_ASIDE_AT_ONCE = 1000
 
 
 class SqlitePace:
@@ -280,14 +278,9 @@ class SqlitePace:
         since, why, good = await self._store.row(sql, encoded(host)) or (None, None, None)
         return HostFacts(str(why or "") if since is not None else "", text(good or b""))
 
-    async def set_aside(self, host: str) -> list[WaitingLink]:
-        """Move all waiting links of a host to the failed ones; return them."""
-        links: list[WaitingLink] = []
-        while True:
-            found = await self._store.run(lambda t: _set_aside(t, host, self._max_failed))
-            links += found
-            if len(found) < _SET_ASIDE_AT_ONCE:
-                return links
+    async def set_aside(self, host: str, limit: int = AT_ONCE) -> list[WaitingLink]:
+        """Move up to ``limit`` waiting links of a host to the failed ones; return them."""
+        return await self._store.run(lambda t: _set_aside(t, host, limit, self._max_failed))
 
 
 def _set_pace(t: Transaction, name: str, delay: int, concurrency: int, *, at_least: bool) -> None:
@@ -367,7 +360,7 @@ def _recover(t: Transaction, name: str, step: int, good: str) -> tuple[float, fl
     return left / 1e6, (t.now - since) / 1e6
 
 
-def _set_aside(t: Transaction, name: str, most: int) -> list[WaitingLink]:
+def _set_aside(t: Transaction, name: str, limit: int, most: int) -> list[WaitingLink]:
     """Move waiting and delayed links of a host to the failed ones; return them."""
     host = t.host_id(name)
     gone: list[WaitingLink] = []
@@ -383,7 +376,7 @@ def _set_aside(t: Transaction, name: str, most: int) -> list[WaitingLink]:
     for part, queue in parts:
         seqs = t.execute(
             "SELECT seq FROM link WHERE part = ? AND state = 0 ORDER BY key, seq LIMIT ?",
-            (part, _SET_ASIDE_AT_ONCE - len(gone)),
+            (part, limit - len(gone)),
         ).fetchall()
         for (seq,) in seqs:
             keep(seq, queue)
@@ -391,7 +384,7 @@ def _set_aside(t: Transaction, name: str, most: int) -> list[WaitingLink]:
         refile(t, part)
     delayed = t.execute(
         "SELECT id, seq, queue FROM delayed WHERE host = ? LIMIT ?",
-        (host, _SET_ASIDE_AT_ONCE - len(gone)),
+        (host, limit - len(gone)),
     ).fetchall()
     for number, seq, queue in delayed:
         t.execute("DELETE FROM delayed WHERE id = ?", (number,))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from semcrawl.frontier import contract
 from semcrawl.frontier.contract import (
+    AT_ONCE,
     NONE_SKIPPED,
     Announce,
     Counts,
@@ -36,9 +37,8 @@ logger = logging.getLogger(__name__)
 _CLOSING_PATIENCE = 2.0
 #: number of other workers from which on a warning suggests a Redis
 _FEW = 8
-#: keys changed per call, and links put back per call
+#: keys changed per call
 _REKEYED_AT_ONCE = 2000
-_REQUEUED_AT_ONCE = 1000
 
 
 class SqliteFrontier(Opened):
@@ -230,16 +230,9 @@ class SqliteFrontier(Opened):
         elif links:
             await self._store.run(lambda t: taking.done(t, links))
 
-    async def requeue(self, queues: Sequence[str], limit: int = 1_000_000) -> int:
+    async def requeue(self, queues: Sequence[str], limit: int = AT_ONCE) -> int:
         """Put up to ``limit`` failed links back into their groups; return how many."""
-        left = limit
-        while left > 0:
-            portion = min(left, _REQUEUED_AT_ONCE)
-            moved = await self._store.run(lambda t, n=portion: taking.requeue(t, queues, n))  # type: ignore[misc]
-            left -= moved
-            if moved < portion:
-                break
-        return limit - left
+        return await self._store.run(lambda t: taking.requeue(t, queues, limit))
 
     async def release(self, leases: Sequence[Lease], *, sent: bool = True) -> None:
         """Note that the downloads are over, or that no request is sent for these links."""
