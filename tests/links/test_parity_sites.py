@@ -34,7 +34,7 @@ ALL = ExtractionOptions(max_links=10**9, text=10**9)
 #: bytes above which a page is too much for html5lib, which reads every tenth page
 TOO_MUCH = 300_000
 #: bytes of pages that are read of one host; a larger host has thousands of pages of few templates
-ENOUGH = 5_000_000
+ENOUGH = 8_000_000
 
 
 def replayed() -> Any:
