@@ -17,7 +17,7 @@ from statistics import median
 
 from semcrawl.items import RdfDocument
 from semcrawl.pipelines.quadsfile import QuadsFile
-from semcrawl.settings import SEMCRAWL_INDEXED_TERMS
+from semcrawl.rdf.shortnames import INDEXED_TERMS
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 #: documents that a crawl commits together
@@ -59,7 +59,7 @@ def main() -> None:
     for quads in (8, 16, 100):
         without, with_index = (
             median(cost(terms, args.documents, quads) for _ in range(args.rounds))
-            for terms in (0, SEMCRAWL_INDEXED_TERMS)
+            for terms in (0, INDEXED_TERMS)
         )
         print(f"{quads:4} quads: {without:6.1f} µs without, {with_index:6.1f} µs with the index")
 

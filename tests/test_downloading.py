@@ -198,9 +198,10 @@ def rated(grace: float) -> AiohttpDownloadHandler:
         "SEMCRAWL_MAX_HEADERS_SIZE": 1000,
         "SEMCRAWL_MAX_SIZE_IN_MEMORY": 1000,
         "SEMCRAWL_LEAST_RATE": 1000.0,
-        "SEMCRAWL_LEAST_RATE_GRACE": grace,
     }
-    return AiohttpDownloadHandler(get_crawler(settings_dict=settings))
+    made = AiohttpDownloadHandler(get_crawler(settings_dict=settings))
+    made._grace = grace
+    return made
 
 
 @pytest.mark.parametrize("at_once", [1, 5000], ids=["head", "body"])

@@ -84,7 +84,6 @@ class FolderSink:
     """Writes a job folder; of several versions of a document, the last counts."""
 
     folder: Path
-    terms: int
     _files: dict[bool, QuadsFile] = field(default_factory=dict, init=False)
     _waiting: list[RdfDocument] = field(default_factory=list, init=False)
     _bytes: int = field(default=0, init=False)
@@ -92,7 +91,7 @@ class FolderSink:
     def __post_init__(self) -> None:
         """Make folder and file."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._files[False] = QuadsFile(self.folder, terms=self.terms)
+        self._files[False] = QuadsFile(self.folder)
 
     def write(self, document: RdfDocument) -> None:
         """Keep a document for the next batch."""
@@ -113,7 +112,7 @@ class FolderSink:
             batch = [one for one in self._waiting if one.is_embedded is embedded]
             if batch and embedded not in self._files:
                 names = (EMBEDDED_FILE, EMBEDDED_LEDGER)
-                self._files[embedded] = QuadsFile(self.folder, *names, terms=self.terms)
+                self._files[embedded] = QuadsFile(self.folder, *names)
             if batch:
                 self._files[embedded].append(batch)
         for document in self._waiting:

@@ -12,12 +12,10 @@ from semcrawl.commandline import OfflineCommand, remark
 from semcrawl.commands._harvestoptions import add_about_options, take_about_options
 from semcrawl.commands._rereading import FolderSink, Rereading, Sink, StreamSink, Tally
 from semcrawl.config.checks import processors
-from semcrawl.config.jobdir import ResultOptions
 from semcrawl.crawl.topicfiles import fetch_topic_files
 from semcrawl.errors import UsageError, os_errors_as
 from semcrawl.pipelines.warcrecords import find_recording, warcio
 from semcrawl.relevance.focus import read_focus
-from semcrawl.settings.reader import fill
 from semcrawl.terminal import amount
 
 
@@ -73,7 +71,7 @@ class Command(OfflineCommand):
             sink: Sink = StreamSink(sys.stdout.buffer)
             if opts.out:
                 with os_errors_as(UsageError, f"cannot make {opts.out}"):
-                    sink = FolderSink(Path(opts.out), fill(ResultOptions, settings).terms)
+                    sink = FolderSink(Path(opts.out))
             rereading = Rereading.from_settings(settings, sink, remark, count, Path(spool))
             try:
                 tally = asyncio.run(rereading.read(self._paths))

@@ -23,8 +23,6 @@ class ResultOptions:
     metadata_url: str = setting("SEMCRAWL_METADATA_URL")
     #: seconds to wait for it
     metadata_patience: float = setting("SEMCRAWL_METADATA_PATIENCE")
-    #: most classes and properties of a document in the index
-    terms: int = setting("SEMCRAWL_INDEXED_TERMS")
     #: seconds between two calls that bring quads to the disk for certain
     sync_interval: float = setting("SEMCRAWL_SYNC_INTERVAL")
     #: whether re-visits keep the statements that they replace

@@ -78,7 +78,7 @@ class EndpointOptions:
     #: seconds to wait for the answer to a query
     timeout: float = 60.0
     #: seconds for all queries to an endpoint in one run (0: no limit)
-    seconds: float = setting("SEMCRAWL_ENDPOINT_TIME")
+    seconds: float = 12 * 3600.0
     #: patterns of names of graphs that are left out: the system graphs of servers
     skipped: tuple[str, ...] = (
         "http://www.openlinksw.com/schemas/virtrdf#*",
@@ -144,7 +144,6 @@ class ReaderOptions:
     #: most processes per spider, and bytes of memory of each
     processes: int = setting("SEMCRAWL_READ_PROCESSES")
     memory: int = setting("SEMCRAWL_READ_MEMORY")
-    thread_above: int = setting("SEMCRAWL_READ_IN_THREAD_ABOVE")
     least_rate: float = setting("SEMCRAWL_LEAST_READ_RATE")
     robots_tags: tuple[str, ...] = setting("SEMCRAWL_ROBOTS_TAGS")
 
@@ -198,7 +197,6 @@ def document_reader(
             text=text,
         ),
         reading,
-        thread_above=wanted.thread_above,
         processes=processes,
         least_rate=wanted.least_rate,
     )

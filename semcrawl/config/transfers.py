@@ -15,10 +15,10 @@ class TransferOptions:
     headers_limit: int = setting("SEMCRAWL_MAX_HEADERS_SIZE")
     #: bytes above which a body is kept in a file, and decoded in a thread
     in_memory: int = setting("SEMCRAWL_MAX_SIZE_IN_MEMORY")
-    thread_above: int = setting("SEMCRAWL_READ_IN_THREAD_ABOVE")
+    thread_above: int = 262_144
     #: least bytes per second, and the seconds over which they are measured
     least_rate: float = setting("SEMCRAWL_LEAST_RATE")
-    grace: float = setting("SEMCRAWL_LEAST_RATE_GRACE")
+    grace: float = 10.0
     #: seconds in which a host that gave nothing yet must answer
     first_answer: float = setting("SEMCRAWL_FIRST_ANSWER_TIMEOUT")
     #: longest Retry-After of a link

@@ -28,7 +28,7 @@ class LivenessOptions:
     """Where the heartbeat is kept, and how often."""
 
     folder: str = setting("SEMCRAWL_HEARTBEATS")
-    interval: float = setting("SEMCRAWL_HEARTBEAT_INTERVAL")
+    interval: float = 10.0
     patience: float = setting("SEMCRAWL_HEARTBEAT_PATIENCE")
 
 

@@ -27,9 +27,8 @@ from semcrawl.metadata.history import DocumentHistory, forget_attempts
 from semcrawl.metadata.records import Fetch, PageLinks, fetch_row, insert_rows, links_row
 from semcrawl.pipelines.quads import GroupCommit
 from semcrawl.pipelines.quadsfile import FileIdentities
-from semcrawl.rdf.shortnames import TermCounter
+from semcrawl.rdf.shortnames import INDEXED_TERMS, TermCounter
 from semcrawl.rdf.sink import whole_lines
-from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 from semcrawl.settings.reader import fill
 
 logger = logging.getLogger(__name__)
@@ -106,7 +105,6 @@ class MetadataPipeline:
             patience=options.metadata_patience,
             at_once=url != own or writes_at_once(crawler),
             folder=folder,
-            terms=options.terms,
             keep_days=options.keep_attempts,
         )
 

@@ -22,7 +22,7 @@ from semcrawl.items import FetchOutcome, FetchRecord, RdfDocument
 from semcrawl.metadata.database import CRAWL_DB, crawl_db_url
 from semcrawl.metadata.history import Written
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE, QuadsFile
-from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
+from semcrawl.rdf.shortnames import INDEXED_TERMS
 from semcrawl.settings.reader import fill, setting
 
 T = TypeVar("T")
@@ -176,7 +176,6 @@ class QuadsFilePipeline:
             folder,
             crawler.stats,
             at_once=at_once,
-            terms=options.terms,
             shared=shared_ledger(crawler.settings, folder),
             sync_interval=options.sync_interval,
             history=options.history,
@@ -316,7 +315,6 @@ class EmbeddedQuadsPipeline(QuadsFilePipeline):
         pipeline = cls(
             folder,
             crawler.stats,
-            terms=options.terms,
             shared=shared_ledger(crawler.settings, folder),
             sync_interval=options.sync_interval,
             history=options.history,

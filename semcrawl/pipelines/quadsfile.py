@@ -56,9 +56,8 @@ from semcrawl.metadata.database import CRAWL_DB, connect, crawl_db_url, one_line
 from semcrawl.metadata.history import LOST, DocumentHistory, Written
 from semcrawl.metadata.records import Contribution, Document, MadeGraph, in_parts, url_key
 from semcrawl.metadata.termindex import forget_terms
-from semcrawl.rdf.shortnames import TermCounter
+from semcrawl.rdf.shortnames import INDEXED_TERMS, TermCounter
 from semcrawl.rdf.sink import iri, is_all_in, other_graphs, whole_lines
-from semcrawl.settings import SEMCRAWL_INDEXED_TERMS as INDEXED_TERMS
 from semcrawl.wholefiles import sync, sync_folder
 
 if TYPE_CHECKING:

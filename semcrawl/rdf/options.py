@@ -187,7 +187,7 @@ class ReadOptions:
     #: bytes up to which a document is read whole; larger ones are streamed
     max_in_memory: int = setting("SEMCRAWL_MAX_SIZE_IN_MEMORY")
     #: bytes that a compressed document or an archive may unpack to
-    max_unpacked_bytes: int = setting("SEMCRAWL_MAX_UNPACKED_SIZE")
+    max_unpacked_bytes: int = 1 << 36
     #: largest ratio of unpacked to packed size, checked above 16 MiB, and of N-Quads without their
     #: graph names to the text they come from, checked above 1 MiB
     max_ratio: float = 250.0

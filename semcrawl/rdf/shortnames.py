@@ -115,6 +115,10 @@ _LINE = re.compile(rb"\S+ (<[^>]*>)(?: (?<=" + _TYPE + rb" )(<(?!<)[^>]*>))?.*\n
 MAX_IRI = 2048
 
 
+#: most classes and properties of a document that are indexed
+INDEXED_TERMS = 1000
+
+
 class TermCounter:
     """Counts statements by property and instances by class."""
 

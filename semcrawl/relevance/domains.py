@@ -582,7 +582,7 @@ class DomainOptions:
     temperature: float = setting("SEMCRAWL_DOMAIN_TEMPERATURE")
     #: first learning rate of a domain's weights, which falls with 1/√n. Above ½ a
     #: step might overshoot, as there are four inputs of up to 1
-    learning_rate: float = setting("SEMCRAWL_DOMAIN_LEARNING_RATE")
+    learning_rate: float = 0.1
     #: groups, by domain, whose mean is the score of a page without neighbours in its own
     groups: int = setting("SEMCRAWL_DOMAIN_GROUPS")
     seed: int = setting("SEMCRAWL_RANDOM_SEED")

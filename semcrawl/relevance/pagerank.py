@@ -45,11 +45,11 @@ class LinkRankOptions:
     """Options of :class:`LinkRank`."""
 
     #: share of a page's rank that it passes on, d
-    damping: float = setting("SEMCRAWL_PAGERANK_DAMPING")
+    damping: float = 0.85
     #: most links over which rank is passed on after each page
     updates: int = setting("SEMCRAWL_PAGERANK_UPDATES")
     #: most links in memory; beyond it those of the first pages are forgotten
-    links: int = setting("SEMCRAWL_PAGERANK_LINKS")
+    links: int = 1_000_000
 
 
 @dataclass(slots=True, eq=False)

@@ -24,12 +24,11 @@ from semcrawl.metadata.records import Document, Fetch, Term, TermUse
 from semcrawl.metadata.summary import MISSED_WORDS, is_robots, why_missed
 from semcrawl.metadata.termindex import write_terms
 from semcrawl.pipelines.quadsfile import EMBEDDED_FILE, EMBEDDED_LEDGER, QUADS_FILE
-from semcrawl.rdf.shortnames import TermCounter
+from semcrawl.rdf.shortnames import INDEXED_TERMS, TermCounter
 from semcrawl.results.finding import Found, find_term
 from semcrawl.results.profiling import Profile, profile_of
 from semcrawl.results.quadsource import QuadSource, store_errors
 from semcrawl.results.querystore import held_store
-from semcrawl.settings import SEMCRAWL_INDEXED_TERMS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,7 +155,7 @@ class Job:
     def index(self, starting: Callable[[int], None] = lambda documents: None) -> None:
         """Index the documents that are not indexed; see :func:`index_documents`."""
         for source in self.sources:
-            index_documents(source, SEMCRAWL_INDEXED_TERMS, starting)
+            index_documents(source, INDEXED_TERMS, starting)
 
     def profile(self) -> Profile:
         """Return figures about the quads, counted in one pass."""

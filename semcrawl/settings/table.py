@@ -152,11 +152,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             plain=True,
         ),
         Setting(
-            "SEMCRAWL_FORM_REQUESTS",
-            50,
-            "Most addresses of filled forms of one host, for each worker.",
-        ),
-        Setting(
             "SEMCRAWL_WELL_KNOWN",
             ["void"],
             "Names below `/.well-known/` to request once on each host that gave a target (`void`, "
@@ -275,13 +270,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             10_000_000,
             "Most triples of one endpoint, by its own counts; 0 = no limit.",
         ),
-        Setting(
-            "SEMCRAWL_ENDPOINT_TIME",
-            43_200.0,
-            "Seconds after the first query of a run to an endpoint during which further ones are "
-            "sent. The rest is kept for `semcrawl frontier DIR --requeue`. 0 = no limit.",
-            unit="s",
-        ),
     ),
     "Pings: addresses that others submit to a running crawl": (
         Setting(
@@ -294,17 +282,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "127.0.0.1",
             "Address to listen on for pings; by default only programs on this machine can reach "
             "it.",
-        ),
-        Setting(
-            "SEMCRAWL_PING_RATE",
-            60.0,
-            "Addresses that one caller may submit per minute; 0 = any number.",
-        ),
-        Setting(
-            "SEMCRAWL_PING_INTERVAL",
-            3600.0,
-            "Seconds for which a submitted address is not accepted again; later pings re-visit it.",
-            unit="s",
         ),
         Setting(
             "SEMCRAWL_PING_ANY_SITE",
@@ -446,12 +423,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "Least bytes per second of an answer that has begun, headers and robots.txt included. "
             "A slower answer is aborted as a `timeout`. 0 = none.",
             unit="bytes/s",
-        ),
-        Setting(
-            "SEMCRAWL_LEAST_RATE_GRACE",
-            10.0,
-            "Seconds over which this rate is measured. An answer may pause so long.",
-            unit="s",
         ),
         Setting(
             "SEMCRAWL_QUEUE_SHARES",
@@ -675,23 +646,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             low=1,
         ),
         Setting(
-            "SEMCRAWL_ABOUT_MAX_FILE",
-            256 * 1024 * 1024,
-            "Most bytes of a file that defines a topic, such as an ontology, and of its statements "
-            "as N-Quads. A larger one is refused. An ontology at the default limit takes some 1.5 "
-            "GB of memory.",
-            unit="bytes",
-            low=1,
-        ),
-        Setting(
-            "SEMCRAWL_ABOUT_NEW_STATEMENTS",
-            4_000_000,
-            "Topic `new`: statements that a crawl remembers in its frontier for all workers and "
-            "runs, each in 8 bytes of Redis, up to 32 million, or some 40 bytes of `frontier.db`. "
-            "The oldest are forgotten first, and then count as new again.",
-            low=1,
-        ),
-        Setting(
             "SEMCRAWL_ABOUT_SHAPE_TIMEOUT",
             10,
             "Topic `shape`: most seconds for the check of one document.",
@@ -710,13 +664,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "Number of first documents about the topic whose words widen it: texts with similar "
             "words are then about it too. 0: the topic stays as it was given.",
             high=1000,
-        ),
-        Setting(
-            "SEMCRAWL_ABOUT_SHAPE_MEMORY",
-            2 * 1024 * 1024 * 1024,
-            "Topic `shape`: most bytes of memory (address space) of the process that checks.",
-            unit="bytes",
-            low=1,
         ),
         Setting(
             "SEMCRAWL_EMBEDDED",
@@ -746,13 +693,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             ["subject", "object"],
             "Positions in a statement whose IRIs are links: `subject` (only with `all`), "
             "`predicate`, `object`, `type` (objects of rdf:type), `graph`.",
-        ),
-        Setting(
-            "SEMCRAWL_READ_IN_THREAD_ABOVE",
-            262_144,
-            "Bytes above which a document is read in a thread or a process, so that the crawl "
-            "continues.",
-            unit="bytes",
         ),
         Setting(
             "SEMCRAWL_READ_PROCESSES",
@@ -797,12 +737,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             unit="bytes/s",
         ),
         Setting(
-            "SEMCRAWL_MAX_UNPACKED_SIZE",
-            64 * 1024**3,
-            "Most bytes to which a compressed document or an archive may unpack.",
-            unit="bytes",
-        ),
-        Setting(
             "SEMCRAWL_MEMBER_GRAPHS",
             False,
             "Whether the default graph of a file in an archive is named `URL#name` instead of "
@@ -833,12 +767,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "",
             "Folder in which each process keeps a heartbeat for health checks: `python -m "
             "semcrawl.heartbeats FOLDER` reports whether all make progress. Empty: none.",
-        ),
-        Setting(
-            "SEMCRAWL_HEARTBEAT_INTERVAL",
-            10.0,
-            "Seconds between two heartbeats.",
-            unit="s",
         ),
         Setting(
             "SEMCRAWL_HEARTBEAT_PATIENCE",
@@ -885,12 +813,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "last seconds may be missing: `semcrawl check` names their documents, and the next run "
             "reads them again.",
             unit="s",
-        ),
-        Setting(
-            "SEMCRAWL_INDEXED_TERMS",
-            1000,
-            "Most classes and properties of a document that `crawl.db` indexes for `semcrawl "
-            "find`. 0 = no index while crawling; the first `find` makes it.",
         ),
         Setting(
             "SEMCRAWL_HISTORY",
@@ -1022,25 +944,11 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
     ),
     "Strategies by links: PageRank, RW": (
         Setting(
-            "SEMCRAWL_PAGERANK_DAMPING",
-            0.85,
-            "Strategies with PageRank (`pagerank`, `weighted-pagerank`, `ipagerank`, "
-            "`domain-score`): share of a page's rank that its links pass on (d), 0 to 0.999.",
-            high=0.999,
-        ),
-        Setting(
             "SEMCRAWL_PAGERANK_UPDATES",
             500,
             "The same strategies: most links over which rank is passed on after each page; with "
             "weights, also links that are weighted again. More links make ranks exact sooner and "
             "cost more CPU.",
-            low=1,
-        ),
-        Setting(
-            "SEMCRAWL_PAGERANK_LINKS",
-            1_000_000,
-            "The same strategies: most links of fetched pages in memory, some 300 bytes each with "
-            "their addresses. Those of the pages fetched first are forgotten first.",
             low=1,
         ),
         Setting(
@@ -1064,13 +972,6 @@ PAGES: Mapping[str, tuple[Setting, ...]] = {
             "the best domain.",
             low=0.005,
             high=1000,
-        ),
-        Setting(
-            "SEMCRAWL_DOMAIN_LEARNING_RATE",
-            0.1,
-            "Strategy `domain-score`: learning rate of the weights of a domain's score, 0 to 0.5; "
-            "after n outcomes it is multiplied by 1/√n.",
-            high=0.5,
         ),
         Setting(
             "SEMCRAWL_DOMAIN_GROUPS",
@@ -1131,6 +1032,7 @@ _CONSTANTS = {
     ),
     "EndpointOptions": (
         "SEMCRAWL_ENDPOINT_SKIP_GRAPHS",
+        "SEMCRAWL_ENDPOINT_TIME",
         "SEMCRAWL_ENDPOINT_TIMEOUT",
     ),
     "FrontierOptions": (
@@ -1169,9 +1071,10 @@ _CONSTANTS = {
         "SEMCRAWL_MAX_NQUADS_SIZE",
         "SEMCRAWL_MAX_TRIPLES_PER_PAGE",
         "SEMCRAWL_MAX_TRIPLES_SIZE_PER_PAGE",
+        "SEMCRAWL_MAX_UNPACKED_SIZE",
         "SEMCRAWL_MAX_UNPACK_RATIO",
     ),
-    "Reader": ("SEMCRAWL_READ_JSON_LD_IN_PROCESS_ABOVE",),
+    "Reader": ("SEMCRAWL_READ_IN_THREAD_ABOVE", "SEMCRAWL_READ_JSON_LD_IN_PROCESS_ABOVE"),
     "RobotsRules": (
         "SEMCRAWL_ROBOTS_LIFETIME",
         "SEMCRAWL_ROBOTS_RETRY",
@@ -1192,7 +1095,21 @@ _CONSTANTS = {
         "SEMCRAWL_STORE_TIMEOUT",
         "SEMCRAWL_STORE_UPDATE_QUADS",
     ),
+    "LivenessOptions": ("SEMCRAWL_HEARTBEAT_INTERVAL",),
+    "PingOptions": ("SEMCRAWL_PING_RATE",),
+    "FormTable": ("SEMCRAWL_FORM_REQUESTS",),
+    "DomainOptions": ("SEMCRAWL_DOMAIN_LEARNING_RATE",),
+    "LinkRankOptions": (
+        "SEMCRAWL_PAGERANK_LINKS",
+        "SEMCRAWL_PAGERANK_DAMPING",
+    ),
+    "TransferOptions": ("SEMCRAWL_LEAST_RATE_GRACE",),
     "its module": (
+        "SEMCRAWL_ABOUT_MAX_FILE",
+        "SEMCRAWL_ABOUT_NEW_STATEMENTS",
+        "SEMCRAWL_ABOUT_SHAPE_MEMORY",
+        "SEMCRAWL_INDEXED_TERMS",
+        "SEMCRAWL_PING_INTERVAL",
         "SEMCRAWL_LASTMOD_CHECKS",
         "SEMCRAWL_LIMITS_INTERVAL",
         "SEMCRAWL_PROGRESS_INTERVAL",

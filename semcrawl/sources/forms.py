@@ -71,7 +71,7 @@ class FormTable:
     #: values by label, in lower case; ``*`` labels any field for words
     values: Mapping[str, Sequence[str]] = setting("SEMCRAWL_FORMS", _labelled)
     #: most addresses of one host
-    most: int = setting("SEMCRAWL_FORM_REQUESTS")
+    most: int = 50
 
     def __bool__(self) -> bool:
         """Whether forms are filled."""

@@ -53,7 +53,6 @@ class Submissions:
             queue=queue,
             any_site=settings.getbool("SEMCRAWL_PING_ANY_SITE"),
             allow_private=fill(TransferOptions, settings).allow_private,
-            interval=settings.getfloat("SEMCRAWL_PING_INTERVAL"),
         )
 
     async def take(self, text: str) -> bool:

@@ -79,7 +79,7 @@ class EndpointReader:
         now = time.monotonic()
         took = now - self._began.setdefault(step.endpoint, now)
         if 0 < self.options.seconds < took:
-            return "the endpoint's time is over (SEMCRAWL_ENDPOINT_TIME)"
+            return "the endpoint's time is over"
         return ""
 
     def prepare(self, attempt: Attempt, headers: dict[str, str], meta: dict[str, Any]) -> None:

@@ -31,6 +31,7 @@ from semcrawl.topics import (
     parts_of,
 )
 from semcrawl.topics.about import PageJudge
+from semcrawl.topics.contract import MOST_REMEMBERED
 from semcrawl.web.vocabulary import Kind
 
 #: seconds between checks of a waiting thread whether the event loop still runs
@@ -85,7 +86,7 @@ class TopicJudge:
     """Judges documents by the crawl's topic; without a topic, all that count are targets."""
 
     def __init__(
-        self, focus: Focus, thread_above: int = 1 << 18, remembered: int = 4_000_000
+        self, focus: Focus, thread_above: int = 1 << 18, remembered: int = MOST_REMEMBERED
     ) -> None:
         """Judge by ``focus``, in a thread if a document has more than ``thread_above`` bytes.
 
@@ -103,7 +104,6 @@ class TopicJudge:
         return cls(
             read_focus(settings),
             fill(TransferOptions, settings).thread_above,
-            settings.getint("SEMCRAWL_ABOUT_NEW_STATEMENTS"),
         )
 
     @property

@@ -39,7 +39,7 @@ class PingOptions:
 
     port: int = setting("SEMCRAWL_PING_PORT")
     host: str = setting("SEMCRAWL_PING_HOST")
-    per_minute: float = setting("SEMCRAWL_PING_RATE")
+    per_minute: float = 60.0
 
 
 class PingAddress:

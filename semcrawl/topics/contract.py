@@ -26,12 +26,16 @@ if TYPE_CHECKING:
 
 #: name of the setting with the function that fetches URLs of topics; without it they are refused
 FETCH = "SEMCRAWL_ABOUT_FETCH"
+#: statements that a crawl remembers for all workers and runs; the oldest are forgotten first
+MOST_REMEMBERED = 4_000_000
+#: most bytes of a file or of statements that a topic is made of
+MOST_OF_FILE = 256 * 1024 * 1024
 
 
 def read_file(
     name: str,
     fetch: Callable[[str], bytes] | None = None,
-    most: int = defaults.SEMCRAWL_ABOUT_MAX_FILE,
+    most: int = MOST_OF_FILE,
 ) -> bytes:
     """Return the bytes of a file or URL; raise ``UsageError`` if it cannot be read.
 
@@ -45,7 +49,7 @@ def read_file(
     with os_errors_as(UsageError, f"cannot read {name}"), Path(name).open("rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise UsageError(f"{name} has more than {most:,} bytes (SEMCRAWL_ABOUT_MAX_FILE)")
+        raise UsageError(f"{name} has more than {most:,} bytes")
     return data
 
 
@@ -58,7 +62,7 @@ class TopicOptions:
     #: returns the bytes of a file or URL that a topic names; raises ``UsageError``
     read: Callable[[str], bytes] = read_file
     #: bytes of the statements of a topic's file, beyond which it is refused
-    max_file: int = defaults.SEMCRAWL_ABOUT_MAX_FILE
+    max_file: int = MOST_OF_FILE
     #: all settings, for topics that have their own
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -70,9 +74,8 @@ class TopicOptions:
 
         Without ``read``, the function in the setting :data:`FETCH` fetches URLs.
         """
-        most = Values(settings)["SEMCRAWL_ABOUT_MAX_FILE"]
-        read = read or partial(read_file, fetch=settings.get(FETCH), most=most)
-        return cls(Values(settings)["SEMCRAWL_ABOUT_MAX_SIZE"], read, most, settings)
+        read = read or partial(read_file, fetch=settings.get(FETCH))
+        return cls(Values(settings)["SEMCRAWL_ABOUT_MAX_SIZE"], read, settings=settings)
 
 
 #: the parts of a document that a topic may need, for :attr:`Topic.needs`

@@ -14,8 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from semcrawl.errors import UsageError
-from semcrawl.settings.reader import Values
-from semcrawl.topics.contract import STATEMENTS, Document, Judgement, StatementMemory, TopicOptions
+from semcrawl.topics.contract import (
+    MOST_REMEMBERED,
+    STATEMENTS,
+    Document,
+    Judgement,
+    StatementMemory,
+    TopicOptions,
+)
 from semcrawl.topics.texts import blocks
 
 #: entries per bucket
@@ -105,8 +111,7 @@ class New:
         """Make the topic; raise ``UsageError`` for an argument."""
         if argument.strip():
             raise UsageError("it takes no argument")
-        size = Values(options.settings)["SEMCRAWL_ABOUT_NEW_STATEMENTS"]
-        return cls(LocalMemory(size), options)
+        return cls(LocalMemory(MOST_REMEMBERED), options)
 
     @property
     def takes_long(self) -> bool:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 
 _SH = "http://www.w3.org/ns/shacl#"
+#: most bytes of memory (address space) of the process that checks
+MEMORY = 2 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +183,7 @@ class Shape:
         self._words = Vocabulary(sorted({term for term in terms if term != _TYPE}), options)
         self.knows_words = any(term != _TYPE for term in terms)
         seconds = Values(options.settings)["SEMCRAWL_ABOUT_SHAPE_TIMEOUT"]
-        self._memory = Values(options.settings)["SEMCRAWL_ABOUT_SHAPE_MEMORY"]
-        if fault := _fault_of(shape, seconds, self._memory):
+        if fault := _fault_of(shape, seconds, MEMORY):
             raise UsageError(fault)
         self._processes = ReadingProcesses(1, seconds)
 
@@ -258,7 +259,7 @@ class Shape:
         self._processes.close()
 
     def _check(self, lines: bytes) -> Checked:
-        return _checked(self._processes, self._shape, lines, self._memory)
+        return _checked(self._processes, self._shape, lines, MEMORY)
 
 
 def _checked(processes: ReadingProcesses, shape: str | bytes, lines: bytes, memory: int) -> Checked:

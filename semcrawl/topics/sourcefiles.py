@@ -62,7 +62,7 @@ def _statements_in(data: bytes, name: str, most: int) -> bytes:
     reading = _read(data, name, most)
     final = reading.errors[-1].message if reading.errors else ""
     if found := _TOO_LARGE.search(final):
-        raise UsageError(f"{name} cannot be read: {found[1]} (SEMCRAWL_ABOUT_MAX_FILE)")
+        raise UsageError(f"{name} cannot be read: {found[1]}")
     if not reading.quads:
         why = f": {reading.errors[0].message}" if reading.errors else ""
         raise UsageError(f"{name} cannot be read as RDF{why}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -60,7 +60,7 @@ def crawl(site: Site, tmp_path: Path) -> Iterator[Callable[..., tuple[Started, s
     """Starts a harvest that takes pings, and returns it and its address."""
     started: list[Started] = []
 
-    def start(*settings: str, **variables: str) -> tuple[Started, str]:
+    def start(*settings: str, bounds: Sequence[str] = (), **variables: str) -> tuple[Started, str]:
         options = [part for setting in settings for part in ("-s", setting)]
         run = start_harvest(
             *(
@@ -71,6 +71,7 @@ def crawl(site: Site, tmp_path: Path) -> Iterator[Callable[..., tuple[Started, s
                 f"SEMCRAWL_PING_PORT={free_port()}",
             ),
             *options,
+            *(f"bound:{bound}" for bound in bounds),
             folder=tmp_path / "out",
             **variables,
         )
@@ -124,7 +125,7 @@ def _recorded(run: Started) -> set[str]:
 def test_a_known_page_that_is_pinged_is_visited_again_but_not_too_often(
     site: Site, crawl: Callable[..., tuple[Started, str]]
 ) -> None:
-    run, address = crawl("SEMCRAWL_PING_INTERVAL=3600")
+    run, address = crawl()
     known = f"{site.base}/"
     first = requests.post(address, known, timeout=30)
     assert "will be fetched soon" in first.text
@@ -141,7 +142,9 @@ def test_a_known_page_that_is_pinged_is_visited_again_but_not_too_often(
 def test_pings_that_may_not_be_are_refused_in_a_line_each(
     site: Site, crawl: Callable[..., tuple[Started, str]]
 ) -> None:
-    run, address = crawl("SEMCRAWL_PING_RATE=20", "SEMCRAWL_EXCLUDE=/private*")
+    run, address = crawl(
+        "SEMCRAWL_EXCLUDE=/private*", bounds=["spiders.submitting:PingOptions.per_minute=20"]
+    )
     for body, status, words in (
         ("http://10.0.0.1/", 422, "private address"),
         ("http://localhost.localdomain/", 422, "private address"),

@@ -59,8 +59,9 @@ def site() -> Iterator[Site]:
 
 def begin(site: Site, folder: Path, beats: object) -> Started:
     settings = ("SEMCRAWL_CRAWL_DELAY=0", f"SEMCRAWL_HEARTBEATS={beats}")
-    settings += ("SEMCRAWL_HEARTBEAT_INTERVAL=0.05", "SEMCRAWL_HEARTBEAT_PATIENCE=100")
+    settings += ("SEMCRAWL_HEARTBEAT_PATIENCE=100",)
     options = [part for setting in settings for part in ("-s", setting)]
+    options += ["bound:crawl.liveness:LivenessOptions.interval=0.05"]
     return start_harvest(f"{site.base}/", *options, folder=folder)
 
 

@@ -22,10 +22,12 @@ LARGEST = 4_000_000
 @pytest.fixture
 def middleware() -> ForgivingCompressionMiddleware:
     settings = {
-        **{"DOWNLOAD_MAXSIZE": LARGEST, "SEMCRAWL_READ_IN_THREAD_ABOVE": 100_000},
+        "DOWNLOAD_MAXSIZE": LARGEST,
         "SEMCRAWL_MAX_SIZE_IN_MEMORY": LARGEST,
     }
-    return ForgivingCompressionMiddleware.from_crawler(get_crawler(settings_dict=settings))
+    made = ForgivingCompressionMiddleware.from_crawler(get_crawler(settings_dict=settings))
+    made._thread_above = 100_000
+    return made
 
 
 async def unpacked(

@@ -272,7 +272,6 @@ class TestDomainScore:
         ("name", "value"),
         [
             ("SEMCRAWL_DOMAIN_TEMPERATURE", 0),
-            ("SEMCRAWL_DOMAIN_LEARNING_RATE", 0.7),
             ("SEMCRAWL_DOMAIN_GROUPS", "many"),
             ("SEMCRAWL_RANDOM_SEED", 1 << 70),
         ],

@@ -279,9 +279,7 @@ def test_links_of_matched_pages_come_first_and_each_list_goes_level_by_level():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("SEMCRAWL_PAGERANK_DAMPING", 1),
         ("SEMCRAWL_PAGERANK_UPDATES", "many"),
-        ("SEMCRAWL_PAGERANK_LINKS", 0),
         ("SEMCRAWL_RW_THRESHOLD", "2"),
         ("SEMCRAWL_RW_PRUNE", "perhaps"),
     ],

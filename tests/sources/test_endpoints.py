@@ -303,11 +303,13 @@ def test_queries_whose_time_is_over_wait_for_another_run(tmp_path: Path) -> None
     options = ("--fast", "-q", "-s", "SEMCRAWL_ENDPOINT_PAGE=200")
     with endpoint(store) as url:
         run = harvest(
-            *("--endpoint", url, "-s", "SEMCRAWL_ENDPOINT_TIME=0.001"), *options, folder=folder
+            *("--endpoint", url, "bound:config.options:EndpointOptions.seconds=0.001"),
+            *options,
+            folder=folder,
         )
         late = [r for r in run.records if r["outcome"] == "ignored"]
         assert late
-        assert "SEMCRAWL_ENDPOINT_TIME" in late[0]["errors"]
+        assert "time is over" in late[0]["errors"]
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ def test_forms_are_filled_if_asked_for(tmp_path: Path) -> None:
     runs = []
     table = '{"words": ["water", "soil", "fire", "air"]}'
     for number, options in enumerate(
-        [(), ("-s", f"SEMCRAWL_FORMS={table}", "-s", "SEMCRAWL_FORM_REQUESTS=7")]
+        [(), ("-s", f"SEMCRAWL_FORMS={table}", "bound:sources.forms:FormTable.most=7")]
     ):
         with serve(DemoWeb(), handlers={"d.example": portal}) as server:
             runs.append(

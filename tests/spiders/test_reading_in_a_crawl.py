@@ -97,7 +97,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
             *("-s", "RETRY_TIMES=0"),
             *("-s", "SEMCRAWL_RDF_LINKS=see-also"),
             "bound:spiders.contexts:ContextRules.max_bytes=100000",
-            *("-s", "SEMCRAWL_MAX_UNPACKED_SIZE=10000000"),
+            "bound:rdf.options:ReadOptions.max_unpacked_bytes=10000000",
             folder=place / "out",
             proxy=server.proxy_url,
         )

@@ -170,11 +170,8 @@ def test_workers_may_share_a_memory():
 
 
 def test_an_argument_is_refused():
-    """So is a memory without room."""
     with pytest.raises(UsageError, match="no argument"):
         about("new:foaf", {})
-    with pytest.raises(UsageError, match="SEMCRAWL_ABOUT_NEW_STATEMENTS"):
-        about("new", {"SEMCRAWL_ABOUT_NEW_STATEMENTS": 0})
 
 
 terms = st.sampled_from([b"<http://a.example/1>", b"<http://a.example/2>", b"_:a", b"_:b", b"_:c"])

@@ -91,10 +91,11 @@ def test_a_query_without_end_is_stopped(judged):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="memory is not bounded there")
-def test_a_query_that_needs_too_much_memory_is_stopped(judged):
+def test_a_query_that_needs_too_much_memory_is_stopped(judged, monkeypatch):
     """It counts as no, and the next document is judged again."""
     spec, small = f"shape:{LARGE}", rdf("<http://n/1> <http://p> <http://n/2>")
-    settings = {"SEMCRAWL_ABOUT_SHAPE_TIMEOUT": 60, "SEMCRAWL_ABOUT_SHAPE_MEMORY": 1 << 29}
+    monkeypatch.setattr("semcrawl.topics.shapes.MEMORY", 1 << 29)
+    settings = {"SEMCRAWL_ABOUT_SHAPE_TIMEOUT": 60}
     large, small = judged(spec, MANY, small, **settings)
     assert large.relevance == 0
     assert "ended: SIGABRT" in large.reasons[0][1]

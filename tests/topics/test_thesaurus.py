@@ -1,6 +1,8 @@
 """Topics of thesauri in SKOS, and of ontologies."""
 
 import gzip
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from semcrawl.errors import UsageError
 from semcrawl.topics import Document, Topic, TopicOptions, about
+from semcrawl.topics.contract import read_file
 from semcrawl.topics.sourcefiles import made_of
 from semcrawl.topics.thesaurus import Concepts
 from semcrawl.topics.vocabularies import terms_in
@@ -206,22 +209,34 @@ def test_what_is_no_ontology_is_told(tmp_path):
     assert terms_in([]) == set()
 
 
+def bound(monkeypatch, most):
+    """Let the files of topics have at most so many bytes."""
+    made = TopicOptions.from_settings.__func__
+
+    def smaller(cls, settings, read=None):
+        options = made(cls, settings, read or partial(read_file, most=most))
+        return replace(options, max_file=most)
+
+    monkeypatch.setattr(TopicOptions, "from_settings", classmethod(smaller))
+
+
 @pytest.mark.parametrize(("most", "what"), [(100, "has more than 100"), (1700, "of N-Quads")])
-def test_a_file_beyond_the_bound_is_refused(tmp_path, most, what):
+def test_a_file_beyond_the_bound_is_refused(tmp_path, monkeypatch, most, what):
     """Whether the file is too large, or the statements that it gives."""
     path = tmp_path / "o.ttl"
     path.write_text(OWL)
     assert 100 < path.stat().st_size < 1700
-    with pytest.raises(UsageError, match=what) as refused:
-        about(f"ontology:{path}", {"SEMCRAWL_ABOUT_MAX_FILE": most})
-    assert "SEMCRAWL_ABOUT_MAX_FILE" in str(refused.value)
+    bound(monkeypatch, most)
+    with pytest.raises(UsageError, match=what):
+        about(f"ontology:{path}", {})
 
 
-def test_a_packed_file_is_unpacked_up_to_the_bound(tmp_path):
+def test_a_packed_file_is_unpacked_up_to_the_bound(tmp_path, monkeypatch):
     path = tmp_path / "o.ttl.gz"
     path.write_bytes(gzip.compress(OWL.encode() + b" " * 20_000))
-    with pytest.raises(UsageError, match=r"more than 10000 bytes unpacked .SEMCRAWL_ABOUT_MAX_FI"):
-        about(f"ontology:{path}", {"SEMCRAWL_ABOUT_MAX_FILE": 10_000})
+    bound(monkeypatch, 10_000)
+    with pytest.raises(UsageError, match=r"more than 10000 bytes unpacked"):
+        about(f"ontology:{path}", {})
 
 
 @pytest.mark.slow
