@@ -34,10 +34,10 @@ from semcrawl.frontier.links import (
 )
 from semcrawl.frontier.redis import packing
 from semcrawl.frontier.redis._inspection import RedisInspector
+from semcrawl.frontier.redis._leftout import RedisAside
 from semcrawl.frontier.redis._pace import RedisPace
 from semcrawl.frontier.redis._sharing import RedisShared
 from semcrawl.frontier.redis.cluster import server_at
-from semcrawl.frontier.redis.leftout import RedisAside
 from semcrawl.frontier.redis.packing import FORMAT_VERSION, Keys
 from semcrawl.frontier.workers import is_gone
 
