@@ -169,8 +169,9 @@ _ATTEMPTS = 4
 _OVERDUE = 2.0
 #: the same for a host that gave nothing yet, where it holds back the requests of others
 _OVERDUE_UNTRIED = 1.0
-#: seconds after which a response that is still being read holds back no other link at the start
-_LONG = 0.3
+#: seconds after which a response that is still being read holds back no other link at the start,
+#: where only its host is asked, whose other links it may change, and where others are asked too
+_LONG, _LONG_BESIDE = 5.0, 0.3
 #: most requests in flight beyond the concurrency, as a multiple of it
 _BEYOND = 32
 #: seconds between reads of events while this worker waits only for other workers' outcomes
@@ -400,7 +401,14 @@ class Dispatcher:
 
     def _unlearned(self) -> set[str]:
         """Return the leases (by id) that teach nothing for now: overdue, or read for long."""
-        return self._late_untried() | self._ids(self._leases.overdue(_OVERDUE, reading=_LONG))
+        beside = self._leases.asks_beside
+        late = self._leases.overdue(_OVERDUE, reading=_LONG)
+        late += (
+            lease
+            for lease in self._leases.overdue(_OVERDUE, reading=_LONG_BESIDE)
+            if beside(lease.entry.host)
+        )
+        return self._late_untried() | self._ids(late)
 
     def _beyond(self, untried: Set[str]) -> int:
         """Return how many requests may be in flight beyond the concurrency.
