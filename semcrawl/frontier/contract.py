@@ -646,9 +646,9 @@ class LeftOutLinks:
         return self.first.get((Reason.OUT_OF_SCOPE, host), ""), links
 
 
-def most_first(found: Iterable[Withheld]) -> list[Withheld]:
+def most_first(found: Iterable[Withheld]) -> tuple[Withheld, ...]:
     """Return the families with withheld links, those with most first."""
-    return sorted((f for f in found if f.links), key=lambda f: (-f.links, f.document))
+    return tuple(sorted((f for f in found if f.links), key=lambda f: (-f.links, f.document)))
 
 
 def field_text(value: Any) -> str:

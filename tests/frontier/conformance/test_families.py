@@ -72,7 +72,7 @@ async def test_one_that_gives_something_brings_all_back(open_frontier: OpenFront
     await frontier.aside.judge_families(answers(back))
     await frontier.add([link("x", payload=members(1)[0].payload)])
     assert len(await frontier.take(10, Q)) == 1
-    assert (await frontier.aside.left_out()).withheld == []
+    assert (await frontier.aside.left_out()).withheld == ()
 
 
 async def test_a_family_that_was_of_use_is_asked_to_the_end(open_frontier: OpenFrontier) -> None:
