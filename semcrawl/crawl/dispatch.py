@@ -169,9 +169,9 @@ _ATTEMPTS = 4
 _OVERDUE = 2.0
 #: the same for a host that gave nothing yet, where it holds back the requests of others
 _OVERDUE_UNTRIED = 1.0
-#: seconds after which a response that is still being read holds back no other link at the start,
-#: where only its host is asked, whose other links it may change, and where others are asked too
-_LONG, _LONG_BESIDE = 5.0, 0.3
+#: seconds after which a response that is still being read holds back no other link at the start:
+#: none of its own domain, whose order it may change, and none of the other sites among the seeds
+_LONG, _LONG_BESIDE = 4.0, 0.3
 #: most requests in flight beyond the concurrency, as a multiple of it
 _BEYOND = 32
 #: seconds between reads of events while this worker waits only for other workers' outcomes
@@ -311,6 +311,8 @@ class Dispatcher:
         some_are_dead = self._health.some_are_dead and self._health.gave_something()
         late = self._late_untried() if self.beyond else ()
         skip, most = self._slots.skipped(self._leases.in_flight, late, some_are_dead=some_are_dead)
+        if reading := self._being_read():
+            skip = SkippedHosts(skip.untried, [*skip.domains, *reading])
         self.skipped_some = bool(skip)
         return skip, max(1, min(room, most))
 
@@ -401,14 +403,24 @@ class Dispatcher:
 
     def _unlearned(self) -> set[str]:
         """Return the leases (by id) that teach nothing for now: overdue, or read for long."""
-        beside = self._leases.asks_beside
-        late = self._leases.overdue(_OVERDUE, reading=_LONG)
-        late += (
-            lease
-            for lease in self._leases.overdue(_OVERDUE, reading=_LONG_BESIDE)
-            if beside(lease.entry.host)
-        )
-        return self._late_untried() | self._ids(late)
+        long = _LONG_BESIDE if self._several_sites() else _LONG
+        return self._late_untried() | self._ids(self._leases.overdue(_OVERDUE, reading=long))
+
+    def _several_sites(self) -> bool:
+        """Whether the seeds are on several pay-level domains."""
+        sites = (pay_level_domain(name_of(r.partition("/")[0])) for r in self._intake.roots)
+        first = next(sites, "")
+        return any(site != first for site in sites)
+
+    def _being_read(self) -> set[str]:
+        """Return the domains whose links wait for what a response shows that is being read."""
+        if not self.restrained:
+            return set()
+        long = self._ids(self._leases.overdue(inf, reading=_LONG))
+        late = self._leases.overdue(inf, reading=_LONG_BESIDE)
+        return {
+            pay_level_domain(name_of(lease.entry.host)) for lease in late if lease.id not in long
+        }
 
     def _beyond(self, untried: Set[str]) -> int:
         """Return how many requests may be in flight beyond the concurrency.
