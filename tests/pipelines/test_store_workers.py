@@ -73,10 +73,15 @@ def turtle(number: int, night: int) -> tuple[str, bytes]:
     return "text/turtle", "".join(lines).encode()
 
 
-def test_three_nights_of_three_machines_and_one_store(tmp_path, oxigraph):
+@pytest.mark.parametrize(
+    "server",
+    ["oxigraph", pytest.param("virtuoso", marks=[pytest.mark.study, pytest.mark.server])],
+    indirect=True,
+)
+def test_three_nights_of_three_machines_and_one_store(tmp_path, server):
     """Changed, added and gone documents: the store equals the site each night, without doubles.
 
-    One kind of store: what each does with such deliveries is shown in ``test_graph_owners.py``.
+    What each store does with such deliveries is shown in ``test_graph_owners.py``.
     """
     site = {f"/d{n}.ttl": turtle(n, 1) for n in range(30)}
 
@@ -85,7 +90,7 @@ def test_three_nights_of_three_machines_and_one_store(tmp_path, oxigraph):
 
     publish()
     shared = (
-        *settings_for(oxigraph),
+        *settings_for(server),
         *("-s", f"SEMCRAWL_METADATA_URL=sqlite:///{tmp_path / 'all.db'}"),
         *("--fast", "--sitemaps", "never", "-s", "SEMCRAWL_WELL_KNOWN="),
         *("-s", "SEMCRAWL_CRAWL_DELAY=0.1", "-s", "SEMCRAWL_CRAWL_NAME=nightly"),
@@ -119,7 +124,7 @@ def test_three_nights_of_three_machines_and_one_store(tmp_path, oxigraph):
                 for path, (kind, body) in site.items()
                 if kind == "text/turtle"
             }
-            assert oxigraph.counts() == wanted
+            assert server.counts() == wanted
             for number in range(night, 30, 7):
                 site[f"/d{number}.ttl"] = turtle(number + night, night + 1)
             for number in range(night + 2, 30, 11):

@@ -1,7 +1,7 @@
 """``semcrawl control`` on two workers: the server's log shows each order within five seconds.
 
-One test has its frontier in a file, the other on Redis: what any kind of frontier keeps of orders
-is shown in ``frontier/conformance/test_orders.py``.
+Each test has one kind of frontier; with the other it is a study. What any kind keeps of orders is
+shown in ``frontier/conformance/test_orders.py``.
 """
 
 from __future__ import annotations
@@ -58,8 +58,11 @@ class Log:
 
 
 @pytest.fixture
-def redis(tmp_path: Path) -> Iterator[tuple[str, ...]]:
-    """Options that name a frontier on a server."""
+def redis(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, ...]]:
+    """Options that name the frontier."""
+    if request.param == "file":
+        yield ()
+        return
     with RedisServer(tmp_path / "redis") as server:
         yield ("-s", f"REDIS_URL=unix://{server.socket}")
 
@@ -71,18 +74,23 @@ def worker_of(command: int) -> int:
     return int(found.stdout.split()[-1])
 
 
-def test_orders_are_obeyed_by_all_workers_and_nothing_is_lost(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "redis", ["file", pytest.param("redis", marks=pytest.mark.study)], indirect=True
+)
+def test_orders_are_obeyed_by_all_workers_and_nothing_is_lost(
+    redis: tuple[str, ...], tmp_path: Path
+) -> None:
     out, log = tmp_path / "out", Log()
 
     def order(*words: str) -> float:
-        run = semcrawl("control", str(out), *words, folder=out)
+        run = semcrawl("control", *redis, str(out), *words, folder=out)
         assert run.status == 0, run.err
         return time.monotonic() + OBEYED
 
     sites = {name: log.site(name) for name in (A, B, C)}
     with serve(DemoWeb(), handlers=sites) as server:  # type: ignore[arg-type]
         run = start_harvest(
-            *(f"http://{name}/" for name in (A, B)), *PACE, "--workers", "2",
+            *(f"http://{name}/" for name in (A, B)), *PACE, *redis, "--workers", "2",
             folder=out, proxy=server.proxy_url,
         )  # fmt: skip
         until(lambda: log.after(0, A) > 5 and log.after(0, B) > 5)
@@ -115,12 +123,15 @@ def test_orders_are_obeyed_by_all_workers_and_nothing_is_lost(tmp_path: Path) ->
         assert "an order by command: stop" in (out / "crawl.log").read_text()
         order("unblock", B)
         order("delay", A, "0.05")
-        run = harvest("--fast", folder=out, proxy=server.proxy_url)
+        run = harvest("--fast", *redis, folder=out, proxy=server.proxy_url)
     assert run.status == 0, run.err
     wanted = {f"http://{host}{name}" for host in (A, B) for name in NAMES}
     assert wanted <= set(run.documents())
 
 
+@pytest.mark.parametrize(
+    "redis", ["redis", pytest.param("file", marks=pytest.mark.study)], indirect=True
+)
 def test_a_deferred_host_waits_for_the_others(redis: tuple[str, ...], tmp_path: Path) -> None:
     """Each worker sends one request at a time, so that there is an order."""
     out, log = tmp_path / "out", Log(wait=0.05)
