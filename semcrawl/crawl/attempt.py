@@ -240,6 +240,21 @@ def lease_of(request: Request) -> Lease | None:
     return attempt.lease if attempt is not None else None
 
 
+def errand(url: str, headers: dict[str, str], seconds: float, most: int) -> Request:
+    """Make a request that fetches no link: whatever answers is its answer, and it is sent once.
+
+    ``seconds`` and ``most``, in bytes, bound the download.
+    """
+    meta = {
+        "dont_redirect": True,
+        "dont_retry": True,
+        "handle_httpstatus_all": True,
+        "download_timeout": seconds,
+        "download_maxsize": most,
+    }
+    return Request(url, headers=headers, dont_filter=True, meta=meta)
+
+
 def _validator(response: Response, name: bytes) -> str:
     """Return a validator for re-visits; empty if it is too long, as half a validator is wrong."""
     value = header(response, name)

@@ -334,9 +334,9 @@ class Browser:
         """Run the scripts of a page that was fetched; return what it has become.
 
         ``headers`` have names in lower case. ``answer`` is asked for what the page wants in
-        addition. A page that is busy for too long is
-        returned as it is then. Raises ``NoBrowserError``, and ``RenderingError`` for a page that
-        uses too much or gives no answer, and for a browser that ends meanwhile.
+        addition. A page that is busy for too long is returned as it is then. Raises
+        ``NoBrowserError``, and ``RenderingError`` for a page that uses too much or gives no answer,
+        and for a browser that ends meanwhile.
         """
         kept = {name: value for name, value in headers.items() if name in _KEPT}
         visit = _Visit(url, Part(200, kept, body), answer, self._bounds)
@@ -384,6 +384,7 @@ class Browser:
             pass  # it has ended
 
     # -- the program
+
     async def _started(self) -> Chromium:
         async with self._starting:
             if self._closed:

@@ -169,8 +169,8 @@ _ATTEMPTS = 4
 _OVERDUE = 2.0
 #: the same for a host that gave nothing yet, where it holds back the requests of others
 _OVERDUE_UNTRIED = 1.0
-#: seconds after which a response that is still being read holds back no other link at the start:
-#: none of its own domain, whose order it may change, and none of the other sites among the seeds
+#: seconds after which a response that is still being read no longer holds back other links at the
+#: start: any; those of other sites, where the seeds name several
 _LONG, _LONG_BESIDE = 4.0, 0.3
 #: most requests in flight beyond the concurrency, as a multiple of it
 _BEYOND = 32
@@ -311,8 +311,9 @@ class Dispatcher:
         some_are_dead = self._health.some_are_dead and self._health.gave_something()
         late = self._late_untried() if self.beyond else ()
         skip, most = self._slots.skipped(self._leases.in_flight, late, some_are_dead=some_are_dead)
-        if reading := self._being_read():
-            skip = SkippedHosts(skip.untried, [*skip.domains, *reading])
+        if self.restrained and (read := self._read_beside()):
+            own = {pay_level_domain(name_of(lease.entry.host)) for lease in read}
+            skip = SkippedHosts(skip.untried, [*skip.domains, *own])
         self.skipped_some = bool(skip)
         return skip, max(1, min(room, most))
 
@@ -403,24 +404,20 @@ class Dispatcher:
 
     def _unlearned(self) -> set[str]:
         """Return the leases (by id) that teach nothing for now: overdue, or read for long."""
-        long = _LONG_BESIDE if self._several_sites() else _LONG
-        return self._late_untried() | self._ids(self._leases.overdue(_OVERDUE, reading=long))
+        late = self._leases.overdue(_OVERDUE, reading=_LONG)
+        return self._late_untried() | self._ids(late) | self._ids(self._read_beside())
 
-    def _several_sites(self) -> bool:
-        """Whether the seeds are on several pay-level domains."""
+    def _read_beside(self) -> list[Lease]:
+        """Return the links of what is being read that hold back no site but their own."""
+        read = self._leases.overdue(inf, reading=_LONG_BESIDE)
+        if not read:
+            return []
         sites = (pay_level_domain(name_of(r.partition("/")[0])) for r in self._intake.roots)
         first = next(sites, "")
-        return any(site != first for site in sites)
-
-    def _being_read(self) -> set[str]:
-        """Return the domains whose links wait for what a response shows that is being read."""
-        if not self.restrained:
-            return set()
+        if all(site == first for site in sites):
+            return []
         long = self._ids(self._leases.overdue(inf, reading=_LONG))
-        late = self._leases.overdue(inf, reading=_LONG_BESIDE)
-        return {
-            pay_level_domain(name_of(lease.entry.host)) for lease in late if lease.id not in long
-        }
+        return [lease for lease in read if lease.id not in long]
 
     def _beyond(self, untried: Set[str]) -> int:
         """Return how many requests may be in flight beyond the concurrency.

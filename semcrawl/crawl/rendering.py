@@ -13,13 +13,13 @@ from typing import Self
 from urllib.parse import urldefrag, urlsplit
 
 from scrapy.crawler import Crawler
-from scrapy.http import Request, Response
+from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from semcrawl.config.logins import read_logins
 from semcrawl.config.options import BrowserOptions
 from semcrawl.config.transfers import TransferOptions
-from semcrawl.crawl.attempt import content_type, location_of
+from semcrawl.crawl.attempt import content_type, errand, location_of
 from semcrawl.crawl.browser import (
     Bounds,
     Browser,
@@ -172,6 +172,7 @@ class PageRenderer:
             logger.warning("read without a browser: %s: %s", what, error)
 
     # -- parts of pages
+
     async def _answer(self, page: str, wanted: Wanted) -> Part | None:
         """Return what a page asks for; ``None`` if it does not get it."""
         url = urldefrag(wanted.url).url
@@ -236,18 +237,7 @@ class PageRenderer:
         headers = {"Accept": wanted.accept}
         if wanted.kind != "script" and origin_of(url) != origin_of(page):
             headers["Origin"] = origin_of(page)
-        request = Request(
-            url,
-            headers=headers,
-            dont_filter=True,
-            meta={
-                "dont_redirect": True,
-                "dont_retry": True,
-                "handle_httpstatus_all": True,
-                "download_timeout": _SECONDS,
-                "download_maxsize": _MOST_BYTES,
-            },
-        )
+        request = errand(url, headers, _SECONDS, _MOST_BYTES)
         if (engine := self._crawler.engine) is None:
             return record, None
         try:

@@ -309,7 +309,7 @@ class CrawlSession:
         self.wake()
 
     def waits(self, lease: Lease) -> None:
-        """Note that a document waits for other documents: nobody waits for its outcome."""
+        """Note that a document waits for something else: nobody waits for its outcome."""
         self._learning.forget(lease.entry)
         self.processed(lease)
 

@@ -21,7 +21,7 @@ from semcrawl.crawl.downloadhandler import spool_folder
 from semcrawl.rdf.detection import Compression, coding_of
 from semcrawl.rdf.limits import Budget
 from semcrawl.rdf.options import ReadOptions
-from semcrawl.rdf.packed import unpacked
+from semcrawl.rdf.packed import unpack_into
 from semcrawl.rdf.streams import SafeFile
 from semcrawl.settings.reader import fill
 from semcrawl.web.bodies import BODY_FILE, BodyFile
@@ -30,8 +30,6 @@ logger = logging.getLogger(__name__)
 
 #: most bytes that a body may have when it is decoded in the event loop
 _AT_ONCE = 1 << 20
-#: bytes decoded at a time into a file
-_PIECE = 1 << 20
 #: most bytes to decode now; 0: as many as bodies may have
 _MOST: ContextVar[int] = ContextVar("_MOST", default=0)
 #: takes the file of a body that is too large for memory; ``None``: it stays in memory
@@ -116,23 +114,19 @@ class ForgivingCompressionMiddleware(HttpCompressionMiddleware):
         self, body: bytes, kinds: Sequence[Compression], most: int
     ) -> BodyFile | None:
         """Undo codings, the last first; ``None`` for a body that Scrapy must look at."""
-        budget = Budget(ReadOptions(max_unpacked_bytes=1 << 62, max_ratio=inf, max_seconds=inf))
-        layers = [SafeFile(BytesIO(body), budget, counted=False)]
-        file = BodyFile(self._folder)
+        most = most or 1 << 62
+        bound = ReadOptions(max_unpacked_bytes=most * len(kinds), max_ratio=inf, max_seconds=inf)
+        budget, file = Budget(bound), BodyFile(self._folder)
         try:
-            for kind in reversed(kinds):
-                layers.append(unpacked(layers[-1], kind, budget))
-            while piece := layers[-1].read(_PIECE):
-                file.write(piece)
-                if 0 < most < file.size or 0 < most * len(kinds) < budget.unpacked:
-                    raise DownloadCancelledError(
-                        f"more than {most} bytes (DOWNLOAD_MAXSIZE) decoded"
-                    )
+            packed = SafeFile(BytesIO(body), budget, counted=False)
+            is_whole = unpack_into(file, packed, kinds, budget)
         except ImportError:  # the package for it is missing
             return None
-        # of a gzip that is cut off, the beginning is as good as elsewhere
-        cut_off = file.size and set(kinds) == {Compression.GZIP}
-        return file if cut_off or not any(layer.fault for layer in layers) else None
+        if file.size > most or budget.unpacked > bound.max_unpacked_bytes:
+            raise DownloadCancelledError(f"more than {most} bytes (DOWNLOAD_MAXSIZE) decoded")
+        # the beginning of a gzip that is cut off is as good here as elsewhere
+        is_begun = file.size > 0 and set(kinds) == {Compression.GZIP}
+        return file if is_whole or is_begun else None
 
     def _unpacked(self, request: Request, response: Response) -> Request | Response:
         try:

@@ -19,8 +19,8 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from typing import IO, Protocol, Self, cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, Any, Protocol, Self, cast
 
 from semcrawl.rdf.detection import Compression, compression_of
 from semcrawl.rdf.limits import Budget
@@ -215,6 +215,22 @@ def unpacked(file: SafeFile, kind: Compression, budget: Budget) -> SafeFile:
     return SafeFile(_decompressor(file, kind), budget)
 
 
+def unpack_into(
+    plain: Writable, packed: SafeFile, kinds: Sequence[Compression], budget: Budget
+) -> bool:
+    """Write what ``packed`` unpacks to, the last of ``kinds`` undone first, piece by piece.
+
+    Returns whether it was whole and within the budget; what precedes a fault is written. Raises
+    ``ImportError`` if the package for a kind is missing.
+    """
+    layers = [packed]
+    for kind in reversed(kinds):
+        layers.append(unpacked(layers[-1], kind, budget))
+    while piece := layers[-1].read(1 << 20):
+        plain.write(piece)
+    return not any(layer.fault for layer in layers)
+
+
 def _decompressor(file: SafeFile, kind: Compression) -> Readable:
     if kind is Compression.ZSTANDARD:
         import zstandard
@@ -226,6 +242,13 @@ def _decompressor(file: SafeFile, kind: Compression) -> Readable:
     if kind is Compression.BROTLI:
         return _Brotli(file)
     return _Unpacked(file, _FACTORIES[kind])
+
+
+class Writable(Protocol):
+    """Takes what is unpacked."""
+
+    def write(self, data: bytes, /) -> Any:
+        """Append bytes."""
 
 
 class _Decompressor(Protocol):

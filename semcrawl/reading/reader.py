@@ -22,7 +22,7 @@ from semcrawl.links import ExtractionOptions, Link, PageReading, Reason, read_pa
 from semcrawl.links.pagetexts import PageContent, page_content
 from semcrawl.rdf.detection import coding_of, compression_of
 from semcrawl.rdf.limits import STOPPED, Budget
-from semcrawl.rdf.packed import unpacked
+from semcrawl.rdf.packed import unpack_into
 from semcrawl.rdf.streams import CountedFile, SafeFile
 from semcrawl.reading import process as isolated
 from semcrawl.reading.pool import AT_END, ReadingLost, ReadingProcesses
@@ -33,8 +33,6 @@ from semcrawl.web.vocabulary import Kind, RdfFormat
 
 T = TypeVar("T")
 
-#: bytes decoded at a time
-_PIECE = 1 << 20
 #: bytes of a page's quads that are searched for links
 _SEARCHED = 1 << 24
 #: seconds that any document may take to be read, however small
@@ -346,16 +344,12 @@ def _decoded(body: BodyFile, options: rdf.ReadOptions) -> BodyFile:
         return body
     plain = BodyFile(options.spool_dir)
     try:
-        content = unpacked(packed, kind, budget)
-        while piece := content.read(_PIECE):
-            plain.write(piece)
+        if unpack_into(plain, packed, [kind], budget):
+            return plain
     except ImportError:  # the package for zstd is missing
-        plain.close()
-        return body
-    if content.fault or packed.fault:
-        plain.close()
-        return body
-    return plain
+        pass
+    plain.close()
+    return body
 
 
 def discard(reading: rdf.Reading) -> None:

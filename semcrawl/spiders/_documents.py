@@ -228,7 +228,7 @@ class BodyReader:
         media = content_type(response)
         if not await self.renderer.wants(self.reader, attempt.url, response.body, media):
             return None
-        self.session.processed(attempt.lease)  # the document does not hold up others meanwhile
+        self.session.waits(attempt.lease)  # the document does not hold up others meanwhile
         return await self.renderer.render(attempt.url, response)
 
     def received(self, attempt: Attempt, response: Response) -> Received:

@@ -12,10 +12,10 @@ from fnmatch import fnmatchcase
 from functools import partial
 
 from scrapy.crawler import Crawler
-from scrapy.http import Request, Response
+from scrapy.http import Response
 from twisted.python.failure import Failure
 
-from semcrawl.crawl.attempt import Attempt, content_type, header_values, location_of
+from semcrawl.crawl.attempt import Attempt, content_type, errand, header_values, location_of
 from semcrawl.crawl.downloadhandler import extra_download_slot, uncounted_by_scraper
 from semcrawl.crawl.failures import CrawlEnds, outcome_of_failure
 from semcrawl.crawl.session import CrawlSession
@@ -207,18 +207,7 @@ class ContextFetcher:
         record.started_at = time.time()
         if engine is None:
             return record, b"", None
-        request = Request(
-            url,
-            headers={"Accept": _ACCEPT},
-            dont_filter=True,
-            meta={
-                "dont_redirect": True,
-                "dont_retry": True,
-                "handle_httpstatus_all": True,
-                "download_timeout": self._rules.timeout,
-                "download_maxsize": self._rules.max_bytes,
-            },
-        )
+        request = errand(url, {"Accept": _ACCEPT}, self._rules.timeout, self._rules.max_bytes)
         try:
             with extra_download_slot(self._crawler):
                 response = await engine.download_async(request)
